@@ -55,7 +55,9 @@ pub(crate) fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
     if let Some(device) = devices.get(&(ordinal, stream)) {
         return Ok(device.clone());
     }
-    let gpu = apron::Device::gpu(ordinal).map_err(raised)?;
+    // One device for all streams: loading its kernels again would wait for the work that runs.
+    let opened = devices.iter().find(|((of, _), _)| *of == ordinal).map(|(_, device)| device.clone());
+    let gpu = opened.map_or_else(|| apron::Device::gpu(ordinal), Ok).map_err(raised)?;
     // SAFETY: the stream is the array's current one. A stream that its library has destroyed is not named again, but for another that
     // has got its handle.
     let device = unsafe { gpu.on_raw_stream(stream) }.map_err(raised)?;

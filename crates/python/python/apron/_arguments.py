@@ -96,3 +96,8 @@ def stored(result, output):
         return result
     output[...] = result
     return output
+
+
+def groups(sides):
+    """Returns the number of a mask's axes once those of one tap that lie beside each other are one."""
+    return sum(1 for at, side in enumerate(sides) if side > 1 or at == 0 or sides[at - 1] > 1)

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from . import _apron
-from ._arguments import MODES, check_mode, output_of, stored
+from ._arguments import MODES, check_mode, groups, output_of, stored
 from ._foreign import Foreign
 
 
@@ -99,7 +99,7 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
     """Correlates an array with a mask of as many axes."""
     cval = float(cval)
     wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
-    if input.ndim > 3 and _groups(weights.shape) > 3:
+    if input.ndim > 3 and groups(weights.shape) > 3:
         summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
         return _apron.separable(summed, dtype, _apron.Passes([]), device)
     if mode.endswith("constant") and not math.isfinite(cval):
@@ -109,11 +109,6 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
     taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
     return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
-
-
-def _groups(sides):
-    """Returns the number of axes once those of one tap that lie beside each other are one."""
-    return sum(1 for at, side in enumerate(sides) if side > 1 or at == 0 or sides[at - 1] > 1)
 
 
 def _by_slices(input, weights, origins, mode, cval, axis, device):

@@ -1,10 +1,12 @@
 """Arrays of CuPy and PyTorch, where they are: on a GPU, on its stream; what goes in comes out."""
 
+import math
 import sys
 
 import numpy as np
 
 from . import _apron
+from ._arguments import groups
 
 
 def as_array(array):
@@ -80,6 +82,12 @@ class _OnGpu(Foreign):
     def given(self):
         return (self.address, self.shape, self.dtype)
 
+    def parts(self, leading):
+        """Returns the arrays that lie one after the other along the leading axes."""
+        size = math.prod(self.shape[leading:]) * self.dtype.itemsize
+        count = math.prod(self.shape[:leading])
+        return [(self.address + part * size, self.shape[leading:], self.dtype) for part in range(count)]
+
     def along(self, output, plan):
         passes = plan.compiled if plan.compiled is not None else plan.compile(plan.cval)
         return self.filtered(output, lambda room: _apron.gpu_separable(self.given(), room.given(), passes, self.stream))
@@ -89,8 +97,15 @@ class _OnGpu(Foreign):
         if len(wide) > 3:
             raise ValueError(f"apron: the mask has taps along {len(wide)} axes, but must have them along up to 3 on a GPU")
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
-        given = (taps, weights.shape, origins, mode, float(cval), self.stream)
-        return self.filtered(output, lambda room: _apron.gpu_correlate(self.given(), room.given(), *given))
+        # With more axes than a volume has, those before the mask's first several taps count volumes.
+        leading = next((axis for axis, side in enumerate(weights.shape) if side > 1), 0) if groups(weights.shape) > 3 else 0
+        given = (taps, weights.shape[leading:], origins[leading:], mode, float(cval), self.stream)
+
+        def run(room):
+            for part, result in zip(self.parts(leading), room.parts(leading)):
+                _apron.gpu_correlate(part, result, *given)
+
+        return self.filtered(output, run)
 
     def extremes(self):
         """Returns the least and the largest sample as an array of the host."""
