@@ -85,7 +85,7 @@ mod tests {
     use apron_core::{
         Bins, Border, BoxFilter, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
         JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
-        VolumeFilter, VolumeWeights, WeightedBins,
+        VolumeFilter, VolumeMask, VolumeWeights, WeightedBins,
     };
     use std::collections::BTreeSet;
 
@@ -182,13 +182,22 @@ mod tests {
         last.push((edges(4, (1.0, 1.0000005), 1), "histogram-nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
         last.push((edges(11620, (1.0, 1.0), 4), "histogram-edge-search", edges(11621, (1.0, 1.0), 4)));
         let singles = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
-        let volume = |pixel, taps: usize| {
-            let taps = Taps::new(vec![0.5; taps]).unwrap();
-            let weights = VolumeWeights::Separable([taps.clone(), taps.clone(), taps]);
+        let of_volume = |pixel, weights| {
             let (shape, borders, extent) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap.into(), Extent::Same);
             let (src, dst, divisor) = (pixel, pixel, 1.0);
             Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, borders, extent })
         };
+        let volume = |pixel, taps: usize| {
+            let taps = Taps::new(vec![0.5; taps]).unwrap();
+            of_volume(pixel, VolumeWeights::Separable([taps.clone(), taps.clone(), taps]))
+        };
+        let cube = |side: u32| {
+            let mask = VolumeMask::new(side, 5, 5, vec![0.5; 25 * side as usize]).unwrap();
+            of_volume(F32, VolumeWeights::Dense(mask))
+        };
+        last.push((cube(5), "volumes-cube", cube(6)));
+        last.push((volume(U8, 17), "volumes-march", volume(U8, 18)));
+        last.push((volume(U16, 3), "volumes-march", volume(I16, 3)));
         last.push((volume(F32, 17), "volumes-march", volume(F32, 18)));
         last.push((volume(F32, 3), "volumes-march", volume(F64, 3)));
         last.push((volume(F64, 5000), "volumes-dense", volume(U8, 3)));
