@@ -48,7 +48,7 @@ fn documentation() -> Result<(), String> {
 /// The tests of Zarr alone: all others are run without the feature.
 fn zarr() -> Result<(), String> {
     let packages = ["-p", "apron-files", "-p", "apron-cli", "--features", "apron-files/zarr,apron-cli/zarr"];
-    cargo(&[&["test"], &packages[..], &["--test", "zarr"]].concat())
+    cargo(&[&["test"], &packages[..], &["--test", "zarr", "--test", "zarr_volumes"]].concat())
 }
 
 pub(crate) fn succeed(command: &mut std::process::Command) -> Result<(), String> {
