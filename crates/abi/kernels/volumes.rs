@@ -34,34 +34,35 @@ struct Marching {
     down: u32,
     /// Blocks per multiprocessor.
     residents: u32,
-    /// Ways through the planes: one for as many taps, one for fewer.
-    ways: u32,
+    /// Barriers in the PTX: one for each way through the planes, of as many taps or of fewer, and more where the compiler repeats the
+    /// loop over the planes, partly unrolled.
+    barriers: u32,
 }
 
-const fn of(taps: u32, down: u32, residents: u32, ways: u32) -> Marching {
-    Marching { taps, down, residents, ways }
+const fn of(taps: u32, down: u32, residents: u32, barriers: u32) -> Marching {
+    Marching { taps, down, residents, barriers }
 }
 
 /// Those over f32: `VOLUMES_MARCH_TAPS`.
 const MARCH: [Marching; 8] = [
     of(3, 4, 2, 1),
     of(5, 4, 2, 1),
-    of(7, 2, 1, 1),
-    of(9, 2, 1, 2),
-    of(11, 2, 1, 1),
-    of(13, 2, 1, 1),
-    of(15, 2, 1, 1),
-    of(17, 2, 1, 2),
+    of(7, 2, 1, 3),
+    of(9, 2, 1, 5),
+    of(11, 2, 1, 3),
+    of(13, 2, 1, 3),
+    of(15, 2, 1, 3),
+    of(17, 2, 1, 4),
 ];
 
 /// Those over integers, whose sums are f64: `VOLUMES_MARCH_INTEGER_TAPS`.
-const MARCH_INTEGERS: [Marching; 3] = [of(5, 2, 1, 2), of(9, 2, 1, 2), of(17, 2, 1, 1)];
+const MARCH_INTEGERS: [Marching; 3] = [of(5, 2, 1, 5), of(9, 2, 1, 5), of(17, 2, 1, 1)];
 
 /// Those for masks of three dimensions: `VOLUMES_CUBE_SIDES`.
-const CUBES: [Marching; 2] = [of(3, 4, 2, 1), of(5, 4, 1, 2)];
+const CUBES: [Marching; 2] = [of(3, 4, 2, 3), of(5, 4, 1, 2)];
 
 fn marching(method: &'static str, src: &'static str, body: String, of: &Marching) -> Row {
-    let &Marching { taps, down, residents, ways } = of;
+    let &Marching { taps, down, residents, barriers } = of;
     let sum = if src == "f32" { 4 } else { 8 };
     let block = match (sum, down) {
         (4, 4) => "[volumes_march_block(4, 4), 1]",
@@ -70,5 +71,5 @@ fn marching(method: &'static str, src: &'static str, body: String, of: &Marching
     };
     let row = kernel(method, taps.to_string(), [src, src], body, "VolumesMarchParams").taps("FewestParameter");
     let shared = format!("SharedMemory::Bytes(volumes_{method}_bytes({taps}, {sum}))");
-    row.block(block).shared(shared, ways).residents(residents)
+    row.block(block).shared(shared, barriers).residents(residents)
 }
