@@ -50,7 +50,7 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
     marching(problem, variant, machine, (kernel, z.modes, taps))
 }
 
-/// Returns the kernel for so many taps along the axes, and its places for taps along each.
+/// Returns the kernel for `taps` taps along x, y and z, and the taps per axis that it has places for.
 fn marches(src: PixelType, taps: [u32; 3]) -> Option<(usize, Kernel)> {
     let floats = [
         Kernel::volumes_march_3_f32_f32,

@@ -17,7 +17,7 @@ const SIDE_OF_VOLUME: u64 = 64;
 /// Largest row of an input's chunks that is taken over, in bytes: it is in memory until it is whole.
 const MOST_ROW: u64 = 1 << 30;
 
-/// The same of planes. Volumes are in memory as a whole.
+/// Largest layer of chunks of a volume that is taken over from an input, in bytes per layer.
 const MOST_PLANES: u64 = 1 << 33;
 
 /// What is written beside the samples.

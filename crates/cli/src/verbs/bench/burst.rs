@@ -4,7 +4,7 @@
 //! only after the host has enqueued the kernel as well: the time between the events then includes launch overhead of
 //! the host. So the runs are enqueued behind other work, which keeps the GPU busy until the host is done.
 
-use super::workloads::Enqueued;
+use super::solved::Enqueued;
 use super::{Pace, median};
 use apron::{Device, DeviceImage, DeviceName, Image, LimitRun, Mask, Result};
 use std::time::{Duration, Instant};

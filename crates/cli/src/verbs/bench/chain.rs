@@ -1,7 +1,7 @@
 //! The workload `chain`: times several operations as a recorded chain, and each of them alone.
 
 use super::Pace;
-use super::workloads::Solved;
+use super::solved::Solved;
 use apron::filters::{self, Gaussian};
 use apron::{Device, DeviceHistogram, DeviceImage, FilterBuilder, Report, Result, Source};
 use std::time::Duration;

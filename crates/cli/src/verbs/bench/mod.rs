@@ -10,6 +10,7 @@ mod names;
 mod peers;
 mod report;
 mod scan;
+pub(super) mod solved;
 pub(super) mod workloads;
 
 use crate::error::{Error, Result};
@@ -20,10 +21,11 @@ use burst::Bursts;
 use images::Picture;
 use limits::{Limits, Rates};
 use report::{Bench, Outcome, Row, Timed};
+use solved::Solved;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use workloads::{Operation, Solved, WORKLOADS, Workload};
+use workloads::{Operation, WORKLOADS, Workload};
 
 #[derive(clap::Args)]
 #[command(after_help = "\

@@ -1,7 +1,7 @@
 //! Times the variants of a workload, and compares their results.
 
 use crate::verbs::bench::burst::{Bursts, SHORT_MS};
-use crate::verbs::bench::workloads::{Enqueued, Solved};
+use crate::verbs::bench::solved::{Enqueued, Solved};
 use crate::verbs::bench::{median, milliseconds};
 use apron::{Device, DeviceImage, Error, Result, Tuning};
 use apron_core::Problem;
