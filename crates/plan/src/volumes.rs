@@ -165,7 +165,8 @@ fn marching(
 /// Returns the output planes per block for which blocks of `tiles` tiles, `slots` at a time, go through the fewest input planes one
 /// after the other. A block sees `taps - 1` more planes than it has outputs of.
 fn planes_per_block((tiles, depth): (u64, u32), taps: u32, slots: u64) -> u32 {
-    let planes = (1..=MOST_PARTS.min(depth)).map(|parts| depth.div_ceil(parts));
+    let most = MOST_PARTS.min(depth).min((MOST_BLOCKS / tiles.max(1)).max(1) as u32);
+    let planes = (1..=most).map(|parts| depth.div_ceil(parts));
     let steps = |planes: u32| {
         let blocks = tiles * depth.div_ceil(planes) as u64;
         blocks.div_ceil(slots.max(1)) * (planes + taps - 1) as u64
@@ -175,6 +176,9 @@ fn planes_per_block((tiles, depth): (u64, u32), taps: u32, slots: u64) -> u32 {
 
 /// Most parts of the planes. Small volumes have few tiles.
 const MOST_PARTS: u32 = 64;
+
+/// Most blocks of a launch whose planes are in parts: with more tiles than this there are enough of them.
+const MOST_BLOCKS: u64 = 1 << 20;
 
 /// Most samples per row, so that a kernel's numbers of columns fit 32 bits.
 const MOST_COLUMNS: u64 = 1 << 30;
