@@ -17,7 +17,6 @@ pub mod boxes;
 pub mod conv1d;
 pub mod conv2d;
 pub mod device;
-pub mod doubles;
 mod entry;
 pub mod histogram;
 pub mod limits;

@@ -7,7 +7,6 @@
 mod boxes;
 mod conv1d;
 mod conv2d;
-mod doubles;
 mod histogram;
 mod limits;
 mod local;
@@ -39,7 +38,6 @@ pub(crate) struct Family {
 const FAMILIES: &[Family] = &[
     conv1d::FAMILY,
     conv2d::FAMILY,
-    doubles::FAMILY,
     volumes::FAMILY,
     march::FAMILY,
     paired::FAMILY,

@@ -61,7 +61,6 @@ pub enum Params {
     Conv2dParams(Conv2dParams),
     PiecesParams(PiecesParams),
     Conv1dParams(Conv1dParams),
-    DoublesParams(DoublesParams),
     VolumesParams(VolumesParams),
     VolumesMarchParams(VolumesMarchParams),
     FusedParams(FusedParams),
@@ -103,7 +102,7 @@ impl Params {
                 Params::PiecesParams(PiecesParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
             }
             Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
-            Params::DoublesParams(p) => Params::DoublesParams(DoublesParams { row_stride, ..p }),
+            Params::VolumesParams(p) => Params::VolumesParams(VolumesParams { row_stride, ..p }),
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
             Params::PairedParams(p) => {

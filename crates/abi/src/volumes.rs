@@ -54,7 +54,7 @@ impl RowsTile {
     }
 }
 
-/// Parameters of correlation of a volume with a mask of three dimensions.
+/// Parameters of correlation of a volume with a mask of three dimensions; an image is a volume of one plane.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct VolumesParams {
@@ -80,6 +80,8 @@ pub struct VolumesParams {
     pub borders: [u32; 3],
     /// Number of the [`Cast`](crate::Cast), for outputs of integers.
     pub cast: u32,
+    /// Whether sums are clamped to the range 0 to 1: 0 or 1. For outputs of floats.
+    pub clamp: u32,
 }
 
 /// Output columns of a block of the kernels that march through the planes.

@@ -283,7 +283,6 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::BoxParams(params) => (&raw mut *params).cast(),
         Params::SlidingParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
-        Params::DoublesParams(params) => (&raw mut *params).cast(),
         Params::VolumesParams(params) => (&raw mut *params).cast(),
         Params::VolumesMarchParams(params) => (&raw mut *params).cast(),
         Params::FusedParams(params) => (&raw mut *params).cast(),

@@ -3,7 +3,7 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, doubles, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled,
+    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled,
     statistics, volumes, words,
 };
 use apron_abi::Family;
@@ -17,7 +17,6 @@ const FAMILIES: &[&[Variant]] = &[
     words::VARIANTS,
     conv1d::VARIANTS,
     conv2d::VARIANTS,
-    doubles::VARIANTS,
     scaled::VARIANTS,
     boxes::VARIANTS,
     rgba::VARIANTS,
@@ -32,6 +31,7 @@ const FAMILIES: &[&[Variant]] = &[
     lookup::VARIANTS,
     statistics::VARIANTS,
     volumes::VARIANTS,
+    volumes::planes::VARIANTS,
 ];
 
 /// All variants, grouped by operation; within an operation in the order of their ranks, which holds where nothing was
@@ -70,7 +70,7 @@ impl Variant {
     /// sides, a mask of one row would share its row with a square of as many taps, and histograms by cells with one of bins.
     pub fn is_swept(&self) -> bool {
         let unswept = self.operation == "local-std"
-            || matches!(self.family, Family::Doubles | Family::Volumes)
+            || self.family == Family::Volumes
             || ["words-line", "conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
         !self.is_alone() && !unswept
     }
@@ -202,8 +202,8 @@ mod tests {
         last.push((volume(F32, 3), "volumes-march", volume(F64, 3)));
         last.push((volume(F64, 5000), "volumes-dense", volume(U8, 3)));
         let doubles = |taps| Problem::from(Separable { src: F64, dst: F64, ..noun(taps) });
-        last.push((correlate(3, F64, (200, 3)), "doubles-dense", correlate(3, F32, (1, 1))));
-        last.push((doubles(5000), "doubles-separable", singles(3)));
+        last.push((correlate(3, F64, (200, 3)), "volumes-plane-dense", correlate(3, F32, (1, 1))));
+        last.push((doubles(5000), "volumes-plane-separable", singles(3)));
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
         }

@@ -9,7 +9,6 @@ mod catalogue;
 mod choice;
 mod conv1d;
 mod conv2d;
-mod doubles;
 mod histogram;
 mod kernels;
 pub mod limits;

@@ -146,6 +146,12 @@ impl Recipe {
         }
         let stride = u32::try_from(row_stride).ok()?;
         for launch in self.launches.iter_mut().filter(|launch| launch.src == input) {
+            // Where planes are the rows of a launch, they have no stride of their own.
+            if let Params::VolumesParams(params) = launch.params
+                && params.sides[0] != shape.width
+            {
+                return None;
+            }
             launch.params = launch.params.with_row_stride(stride)?;
         }
         Some(self)

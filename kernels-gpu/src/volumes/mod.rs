@@ -1,4 +1,4 @@
-//! Masks of three dimensions over volumes: dense ones, taps along one axis, and taps along all axes at once.
+//! Masks of three dimensions over volumes, and over images of f64, which are volumes of one plane: dense ones, taps along one axis, and taps along all axes at once.
 //!
 //! A volume's planes lie one below the other. A pass along the rows of a separable filter is a mask of one row; one along the planes is
 //! one along the columns of an image whose rows are the planes.
@@ -16,6 +16,7 @@ pub use dense::Dense;
 pub use march::March;
 pub use rows::Rows;
 
+use crate::conv2d::clamped;
 use crate::device::{Device, Global};
 use crate::div_rem;
 use apron_abi::{Accumulator, BorderMode, Cast, ElementType, Pixel, Sample, VolumesParams};
@@ -114,7 +115,7 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
     unsafe fn store<O: Pixel>(&self, dst: Global<O>, index: u64, sum: S) {
         let sum = if self.p.divisor == 1.0 { sum } else { sum / S::from_f64(self.p.divisor) };
         let result = match O::TYPE {
-            ElementType::F32 | ElementType::F64 => O::from_sum(O::Sum::of(sum)),
+            ElementType::F32 | ElementType::F64 => O::from_sum(O::Sum::of(if self.p.clamp != 0 { clamped(sum) } else { sum })),
             _ => O::cast(sum.to_f64(), Cast::of_code(self.p.cast)),
         };
         // SAFETY: the caller's promise.

@@ -1,5 +1,7 @@
 //! Recipes of filters of volumes: a launch for each pass.
 
+pub(crate) mod planes;
+
 use crate::recipe::Steps;
 use crate::summation::halves;
 use crate::variant::{For, Variant};
@@ -26,7 +28,7 @@ fn dense(problem: &VolumeFilter, variant: &Variant, _: &Machine) -> Result<Steps
     for (index, pass) in passes.iter().enumerate() {
         let role = if index + 1 == passes.len() { Role::Output } else { Role::Scratch };
         buffers.push(buffer(role, pass.out.samples()));
-        launches.push(Launch { src: index, dst: index + 1, ..launch(pass, kernels, problem) });
+        launches.push(Launch { src: index, dst: index + 1, ..launch(pass, kernels, (problem.sums(), problem.cast)) });
     }
     Ok((buffers, launches))
 }
@@ -211,7 +213,7 @@ const MOST_COLUMNS: u64 = 1 << 30;
 
 /// Returns the launch of a pass. A pass along x goes over the rows of all planes as those of one; a pass along z over planes as
 /// rows, unless they are too long, so that outputs share the samples under their masks as rows do.
-fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], problem: &VolumeFilter) -> Launch {
+fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (PixelType, Cast)) -> Launch {
     let Pass { input, out, origin: [left, top, front], size, modes, .. } = *pass;
     let [_, height, depth] = out.sides();
     let axis = pass.axis.filter(|&axis| axis != 2 || input.plane().samples() < MOST_COLUMNS);
@@ -225,13 +227,12 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], problem: &Volume
         Some(2) => ([0, 2, 1].map(|axis| modes[axis] as u32), [0, 2, 1].map(|axis| pass.constants[axis])),
         _ => (modes.map(|mode| mode as u32), pass.constants),
     };
-    let taps: Vec<f32> = match problem.sums() {
+    let taps: Vec<f32> = match sums {
         PixelType::F64 => pass.taps.iter().flat_map(|&tap| halves(tap)).collect(),
         _ => pass.taps.iter().map(|&tap| tap as f32).collect(),
     };
     let row = to[0] * input.channels;
-    let sum = if problem.sums() == PixelType::F64 { ElementType::F64 } else { ElementType::F32 };
-    let tile = RowsTile::of(input.channels, [mask[0], mask[1]], sum.size_bytes());
+    let tile = RowsTile::of(input.channels, [mask[0], mask[1]], sums.element().size_bytes());
     let (kernel, [columns, rows], shared_bytes) = if taps.len() > FEW_TAPS {
         (any, [row.div_ceil(VOLUMES_TILE[0]), to[1].div_ceil(VOLUMES_TILE[1])], 0)
     } else if mask[0] == 1 && mask[2] == 1 && origin[0] == 0 && origin[2] == 0 {
@@ -250,7 +251,8 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], problem: &Volume
         rows_of_blocks: rows,
         origin,
         borders,
-        cast: problem.cast.code(),
+        cast: cast.code(),
+        clamp: 0,
     };
     Launch {
         kernel,
