@@ -101,6 +101,9 @@ fn half_even(value: f64) -> f64 {
     }
 }
 
+/// 2^63.
+const MIDDLE: f64 = 9223372036854775808.0;
+
 /// Returns a number's integer part modulo 2^64.
 #[inline(always)]
 fn modulo(value: f64) -> u64 {
@@ -132,6 +135,8 @@ macro_rules! integer {
                 match cast.overflow {
                     // Rust's cast truncates, saturates, and makes NaN 0.
                     Overflow::Saturate => whole as $type,
+                    // One instruction where 64 bits hold the number.
+                    Overflow::Wrap if whole.abs() < MIDDLE => whole as i64 as $type,
                     Overflow::Wrap => modulo(whole) as $type,
                 }
             }

@@ -3,8 +3,8 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled,
-    statistics, volumes, words,
+    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics,
+    volumes, words,
 };
 use apron_abi::Family;
 use std::sync::LazyLock;

@@ -8,7 +8,7 @@
 //! Per sixteen multiply-adds: two loads of samples, adjacent along a warp, and one of a tap from constant memory. No shared memory and
 //! no barrier.
 
-use super::{tap, Extended};
+use super::{tap, Extended, Line};
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{Accumulator, Pixel, Sample, VolumesParams, VOLUMES_BLOCK, VOLUMES_COLUMNS_TILE, VOLUMES_RUN};
@@ -40,26 +40,25 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Columns<X, 
         }
         // The sums of a second column that is outside are not stored.
         let second = if sample + VOLUMES_BLOCK[0] < row_samples { sample + VOLUMES_BLOCK[0] } else { sample };
-        let under = Under {
-            d,
-            extended: Extended::of(d, src, p),
-            places: [sample, second],
-            y: first as i32 + p.origin[1],
-            z: plane as i32,
-        };
+        let (extended, y) = (Extended::of(d, src, p), first as i32 + p.origin[1]);
+        let inside = y >= 0 && y + (p.mask[1] + VOLUMES_RUN - 1) as i32 <= p.sides[1] as i32;
+        let start = (plane as i64 * p.sides[1] as i64 + y as i64) * p.row_stride as i64;
+        let under = Under { d, extended, places: [sample, second], y, z: plane as i32, inside, start };
         let mut sums = [[S::ZERO; RUN]; 2];
         // SAFETY: the taps are in the mask; each output is one thread's.
         unsafe {
             under.add(p.mask[1], &mut sums);
+            under.extended.divide(&mut sums[0]);
+            under.extended.divide(&mut sums[1]);
+            let mut at = (plane as u64 * p.out[1] as u64 + first as u64) * row_samples as u64;
             for r in 0..RUN {
-                let row = first + r as u32;
-                if row < p.out[1] {
-                    let at = (plane as u64 * p.out[1] as u64 + row as u64) * row_samples as u64;
+                if first + (r as u32) < p.out[1] {
                     under.extended.store(dst, at + sample as u64, sums[0][r]);
                     if second != sample {
                         under.extended.store(dst, at + second as u64, sums[1][r]);
                     }
                 }
+                at += row_samples as u64;
             }
         }
     }
@@ -74,13 +73,20 @@ struct Under<'p, D, X, S> {
     /// The row under the first output's first tap, and the plane.
     y: i32,
     z: i32,
+    /// Whether all rows under the outputs are in the volume, and the number of the first one's first sample.
+    inside: bool,
+    start: i64,
 }
 
 impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> {
     /// Returns the samples of both columns in the row that is `row` below the first.
     #[inline(always)]
     unsafe fn row(&self, row: u32) -> [S; 2] {
-        let line = self.extended.row(self.y + row as i32, self.z);
+        let line = if self.inside {
+            Line::From((self.start + row as i64 * self.extended.p.row_stride as i64) as u64)
+        } else {
+            self.extended.row(self.y + row as i32, self.z)
+        };
         // SAFETY: the columns are in the volume.
         self.places.map(|sample| unsafe { self.extended.sample(line, 0, sample, true) })
     }

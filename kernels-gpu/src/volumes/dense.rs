@@ -75,6 +75,7 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Dense<X, S,
             }
         }
         for r in 0..DOWN {
+            extended.divide(&mut sums[r]);
             for k in 0..ACROSS {
                 let (row, sample) = (first + r as u32, sample + k as u32 * VOLUMES_BLOCK[0]);
                 if row < p.out[1] && sample < row_samples {

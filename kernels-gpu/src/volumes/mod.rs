@@ -107,15 +107,27 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
         }
     }
 
-    /// Divides a sum, and stores the result.
+    /// Divides sums, several at a time: of one alone, the compiler would compute the quotient also where it is not needed.
+    #[inline(always)]
+    fn divide<const N: usize>(&self, sums: &mut [S; N]) {
+        if self.p.divisor != 1.0 {
+            let divisor = S::from_f64(self.p.divisor);
+            for n in 0..N {
+                sums[n] = sums[n] / divisor;
+            }
+        }
+    }
+
+    /// Stores a quotient as a result.
     ///
     /// # Safety
     /// `index` is in the output, and no other thread stores there.
     #[inline(always)]
     unsafe fn store<O: Pixel>(&self, dst: Global<O>, index: u64, sum: S) {
-        let sum = if self.p.divisor == 1.0 { sum } else { sum / S::from_f64(self.p.divisor) };
         let result = match O::TYPE {
-            ElementType::F32 | ElementType::F64 => O::from_sum(O::Sum::of(if self.p.clamp != 0 { clamped(sum) } else { sum })),
+            ElementType::F32 | ElementType::F64 => {
+                O::from_sum(O::Sum::of(if self.p.clamp != 0 { clamped(sum) } else { sum }))
+            }
             _ => O::cast(sum.to_f64(), Cast::of_code(self.p.cast)),
         };
         // SAFETY: the caller's promise.

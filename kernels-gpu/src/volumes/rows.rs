@@ -13,7 +13,7 @@
 //! Per eight multiply-adds: one load from shared memory and one tap from constant memory, the same for the whole warp. Each sample is
 //! converted once per tile. Places of eight pixels are nine apart, so that lanes use different banks.
 
-use super::{tap, Extended};
+use super::{tap, Extended, Line};
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{Accumulator, Pixel, RowsTile, Sample, VolumesParams, VOLUMES_ROWS_BLOCK, VOLUMES_RUN};
@@ -85,6 +85,7 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Rows<X, S, 
         unsafe {
             d.barrier();
             if is_summing {
+                extended.divide(&mut sums);
                 for r in 0..RUN {
                     let place = d.thread_y() * tile.pitch + first + r as u32 * p.channels;
                     d.shared_store(block.held, place, sums[r]);
@@ -132,28 +133,85 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         let mut row = d.thread_y();
         while row < VOLUMES_ROWS_BLOCK[1] + size[1] - 1 {
             let line = extended.row((self.y + row + first[1]) as i32 + p.origin[1], z);
-            let mut sample = d.thread_x();
-            while sample < samples {
-                let mut values = [S::ZERO; AT_ONCE as usize];
-                for k in 0..AT_ONCE {
-                    let sample = sample + k * VOLUMES_ROWS_BLOCK[0];
-                    if sample < samples {
-                        // SAFETY: inside, the row has these samples.
-                        values[k as usize] = unsafe { extended.sample(line, x, sample, inside) };
+            // SAFETY: as this function's.
+            unsafe {
+                match line {
+                    Line::From(start) if inside && p.channels == 1 => {
+                        self.fill_inside(extended.src, start + x as u32 as u64, row * self.tile.pitch, samples);
                     }
+                    line => self.fill_row(extended, line, (x, inside), row * self.tile.pitch, samples),
                 }
-                for k in 0..AT_ONCE {
-                    let sample = sample + k * VOLUMES_ROWS_BLOCK[0];
-                    if sample < samples {
-                        // SAFETY: in the tile, and no other thread's.
-                        unsafe {
-                            d.shared_store(self.held, row * self.tile.pitch + self.place(sample), values[k as usize])
-                        };
-                    }
-                }
-                sample += AT_ONCE * VOLUMES_ROWS_BLOCK[0];
             }
             row += VOLUMES_ROWS_BLOCK[1];
+        }
+    }
+
+    /// Fills a row of the tile, from place `to` on, with the samples from sample `from` on, of one channel: without a check for
+    /// each sample, and with places at constant distances.
+    ///
+    /// # Safety
+    /// The volume has these samples; and as [`fill`](Self::fill).
+    #[inline(always)]
+    unsafe fn fill_inside<X: Sample>(&self, src: Global<X>, from: u64, to: u32, samples: u32) {
+        const APART: u32 = VOLUMES_ROWS_BLOCK[0];
+        let d = self.d;
+        let mut sample = d.thread_x();
+        let (mut at, mut place) = (from + sample as u64, to + self.place(sample));
+        // SAFETY: the caller's promise.
+        unsafe {
+            while sample + (AT_ONCE - 1) * APART < samples {
+                let mut values = [S::ZERO; AT_ONCE as usize];
+                for k in 0..AT_ONCE {
+                    values[k as usize] = S::of(d.load(src, at + (k * APART) as u64));
+                }
+                for k in 0..AT_ONCE {
+                    d.shared_store(self.held, place + k * (APART + APART / VOLUMES_RUN), values[k as usize]);
+                }
+                sample += AT_ONCE * APART;
+                at += (AT_ONCE * APART) as u64;
+                place += AT_ONCE * (APART + APART / VOLUMES_RUN);
+            }
+            while sample < samples {
+                d.shared_store(self.held, place, S::of(d.load(src, at)));
+                sample += APART;
+                at += APART as u64;
+                place += APART + APART / VOLUMES_RUN;
+            }
+        }
+    }
+
+    /// As [`fill_inside`](Self::fill_inside), from column `x` of the extended row on.
+    ///
+    /// # Safety
+    /// The row has the samples if `inside` is true; and as [`fill`](Self::fill).
+    #[inline(always)]
+    unsafe fn fill_row<X: Sample>(
+        &self,
+        extended: &Extended<'_, D, X, S>,
+        line: Line<S>,
+        (x, inside): (i32, bool),
+        to: u32,
+        samples: u32,
+    ) {
+        let d = self.d;
+        let mut sample = d.thread_x();
+        while sample < samples {
+            let mut values = [S::ZERO; AT_ONCE as usize];
+            for k in 0..AT_ONCE {
+                let sample = sample + k * VOLUMES_ROWS_BLOCK[0];
+                if sample < samples {
+                    // SAFETY: the caller's promise.
+                    values[k as usize] = unsafe { extended.sample(line, x, sample, inside) };
+                }
+            }
+            for k in 0..AT_ONCE {
+                let sample = sample + k * VOLUMES_ROWS_BLOCK[0];
+                if sample < samples {
+                    // SAFETY: in the tile, and no other thread's.
+                    unsafe { d.shared_store(self.held, to + self.place(sample), values[k as usize]) };
+                }
+            }
+            sample += AT_ONCE * VOLUMES_ROWS_BLOCK[0];
         }
     }
 
