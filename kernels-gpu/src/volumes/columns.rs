@@ -79,16 +79,43 @@ struct Under<'p, D, X, S> {
 }
 
 impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> {
-    /// Returns the samples of both columns in the row that is `row` below the first.
+    /// Returns the number of the first sample of the row that is `row` below the first, and whether the row is outside instead.
     #[inline(always)]
-    unsafe fn row(&self, row: u32) -> [S; 2] {
-        let line = if self.inside {
-            Line::From((self.start + row as i64 * self.extended.p.row_stride as i64) as u64)
-        } else {
-            self.extended.row(self.y + row as i32, self.z)
-        };
-        // SAFETY: the columns are in the volume.
-        self.places.map(|sample| unsafe { self.extended.sample(line, 0, sample, true) })
+    fn at(&self, row: u32) -> (u64, bool) {
+        let p = self.extended.p;
+        if self.inside {
+            return ((self.start + row as i64 * p.row_stride as i64) as u64, false);
+        }
+        match self.extended.row(self.y + row as i32, self.z) {
+            Line::From(start) => (start, false),
+            // Any row will do: what is loaded is not used.
+            Line::Outside(_) => (0, true),
+        }
+    }
+
+    /// Loads the samples of `N` rows from `first` on into the windows, from place `to` on. All loads come before the first use.
+    ///
+    /// # Safety
+    /// The volume has these columns.
+    #[inline(always)]
+    unsafe fn load<const N: usize>(&self, first: u32, to: usize, window: &mut [[S; WINDOW]; 2]) {
+        let (mut rows, mut samples) = ([(0, false); N], [[X::default(); 2]; N]);
+        for n in 0..N {
+            rows[n] = self.at(first + n as u32);
+        }
+        for n in 0..N {
+            for column in 0..2 {
+                let at = rows[n].0 + self.places[column] as u64;
+                // SAFETY: the caller's promise.
+                samples[n][column] = unsafe { self.d.load(self.extended.src, at) };
+            }
+        }
+        for n in 0..N {
+            for column in 0..2 {
+                let outside = self.extended.constants[1];
+                window[column][to + n] = if rows[n].1 { outside } else { S::of(samples[n][column]) };
+            }
+        }
     }
 
     /// Adds the products of `count` taps and the samples under them to the sums.
@@ -100,9 +127,7 @@ impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> 
         let mut window = [[S::ZERO; WINDOW]; 2];
         // SAFETY: the caller's promise.
         unsafe {
-            for r in 0..RUN - 1 {
-                [window[0][r], window[1][r]] = self.row(r as u32);
-            }
+            self.load::<{ RUN - 1 }>(0, 0, &mut window);
             let mut done = 0;
             while count - done >= RUN as u32 {
                 self.step::<RUN>(done, &mut window, sums);
@@ -127,11 +152,8 @@ impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> 
     /// As [`add`](Self::add).
     #[inline(always)]
     unsafe fn step<const N: usize>(&self, first: u32, window: &mut [[S; WINDOW]; 2], sums: &mut [[S; RUN]; 2]) {
-        for n in 0..N {
-            let entering = RUN - 1 + n;
-            // SAFETY: the caller's promise.
-            [window[0][entering], window[1][entering]] = unsafe { self.row(first + entering as u32) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { self.load::<N>(first + VOLUMES_RUN - 1, RUN - 1, window) };
         for n in 0..N {
             // SAFETY: the caller's promise.
             let tap: S = unsafe { tap(self.d, first + n as u32) };

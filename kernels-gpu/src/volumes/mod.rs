@@ -96,9 +96,14 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
             // SAFETY: the caller's promise.
             return S::of(unsafe { d.load(self.src, at as u64) });
         }
-        // SAFETY: a volume has at least one channel.
-        let (pixel, channel) = unsafe { div_rem(sample, p.channels) };
-        match self.borders[0].map(x + pixel as i32, p.sides[0] as i32) {
+        let (pixel, channel) = match p.channels {
+            1 => (sample, 0),
+            // SAFETY: a volume has at least one channel.
+            channels => unsafe { div_rem(sample, channels) },
+        };
+        let column = x + pixel as i32;
+        let is_in_row = (column as u32) < p.sides[0];
+        match if is_in_row { Some(column) } else { self.borders[0].map(column, p.sides[0] as i32) } {
             // SAFETY: plane, row and column are in the volume.
             Some(column) => {
                 S::of(unsafe { d.load(self.src, start + column as u32 as u64 * p.channels as u64 + channel as u64) })
