@@ -179,7 +179,7 @@ class _Torch(_OnGpu):
     def __init__(self, tensor):
         torch = sys.modules["torch"]
         if tensor.requires_grad:
-            raise RuntimeError("apron: the tensor requires a gradient, which is not computed: call tensor.detach() first")
+            raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
         tensor = tensor.contiguous()
         super().__init__(tensor, tensor.shape, _dtype_of_torch(tensor.dtype))
         self.address = tensor.data_ptr()
@@ -203,7 +203,7 @@ class _TorchOnHost(Foreign):
 
     def __init__(self, tensor):
         if tensor.requires_grad:
-            raise RuntimeError("apron: the tensor requires a gradient, which is not computed: call tensor.detach() first")
+            raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
         super().__init__(tensor, tensor.shape, _dtype_of_torch(tensor.dtype))
 
     def empty(self, dtype):
