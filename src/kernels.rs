@@ -73,6 +73,9 @@ const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x
 /// [`SharedMemory::FusedRows`] as text, for one channel and f32 output.
 const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4";
 
+/// [`SharedMemory::RowsTile`] as text, for one channel and up to 32 columns of the mask.
+const ROWS_TILE: &str = "about 9/8 x (255 + mask width) x (7 + mask height, up to 8) x sum bytes";
+
 /// [`SharedMemory::SlidingTile`] as text.
 const SLIDING_TILE: &str = "per sample of a strip, its place in a row, and two prefix sums";
 
@@ -139,6 +142,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),
+            SharedMemory::RowsTile(_) => SharedSize::Formula(ROWS_TILE),
             SharedMemory::SlidingTile(..) => SharedSize::Formula(SLIDING_TILE),
             SharedMemory::OrderedTile(_) => SharedSize::Formula(ORDERED_TILE),
             SharedMemory::Edges => SharedSize::Formula(EDGES),

@@ -56,10 +56,7 @@ macro_rules! filter {
             }
             Ok(match problem {
                 FilterProblem::Pointwise(p) => each_pixel!(p.dst, T => T::into_any($device::pointwise(input, second, p)?)),
-                FilterProblem::Volume(p) => match p.dst {
-                    PixelType::F64 => f64::into_any($device::volume(input, p)?),
-                    single => each_single_output!(single, $device::volume(input, p)?),
-                },
+                FilterProblem::Volume(p) => each_pixel!(p.dst, T => T::into_any($device::volume(input, p)?)),
                 FilterProblem::Correlate(p) => each_pair!(input, p.dst, image => $device::correlate(image, p)?),
                 FilterProblem::Separable(p) => each_pair!(input, p.dst, image => $device::separable(image, p)?),
                 FilterProblem::Box(p) => each_pair!(input, p.dst, image => $device::box_filter(image, p)?),
@@ -156,10 +153,7 @@ pub(super) fn cpu_filter_into(
         FilterProblem::Box(p) => each_pair_into!(image, out => apron_cpu::box_filter_into(image, p, out)),
         FilterProblem::LocalStd(p) => each_pair_into!(image, out => apron_cpu::local_std_into(image, p, out)),
         FilterProblem::Pointwise(p) => each_type_mut!(out, out => apron_cpu::pointwise_into(input, second, p, out)),
-        FilterProblem::Volume(p) => match out {
-            AnyImageMut::F64(out) => apron_cpu::volume_into(input, p, out),
-            _ => single_into!(out => apron_cpu::volume_into(input, p, out)),
-        },
+        FilterProblem::Volume(p) => each_type_mut!(out, out => apron_cpu::volume_into(input, p, out)),
         FilterProblem::Paired(p) => {
             each_single!(input, image => single_into!(out => apron_cpu::paired_into(image, p, out)), _image => Err(no_doubles(problem)))
         }

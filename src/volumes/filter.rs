@@ -158,11 +158,11 @@ fn stated(
     options: &Options<'_>,
 ) -> Result<Option<VolumeFilter>> {
     let VolumeFormula::Sums { weights, divisor } = formula else { return Ok(None) };
-    let (mut weights, divisor, Options { borders, extent, .. }) = (weights.clone(), *divisor, *options);
+    let (mut weights, divisor, Options { borders, extent, cast, .. }) = (weights.clone(), *divisor, *options);
     if let Some(anchor) = options.anchor {
         weights = weights.with_anchor(anchor)?;
     }
-    Ok(Some(VolumeFilter { shape, depth, src, dst, weights, divisor, borders, extent }))
+    Ok(Some(VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent }))
 }
 
 /// Returns the sums over windows.
@@ -205,6 +205,12 @@ impl Filtering<'_> {
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
     fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let (shape, src) = (self.stack.shape(), self.stack.pixel_type());
+        let sums = stated(formula, (shape, self.depth), (src, dst), &self.options)?;
+        if let Some(problem) = &sums
+            && self.is_taken(problem)?
+        {
+            return self.solve_sums(problem, room);
+        }
         if let Some(conversion) = self.conversion(dst) {
             return self.solve_converted(conversion, formula, dst, room);
         }
@@ -245,13 +251,7 @@ impl Filtering<'_> {
                 Ok(result)
             }
             VolumeFormula::Deviation(size) => self.deviation(*size, dst, room),
-            VolumeFormula::Sums { .. } => {
-                let types = (src, dst);
-                let Some(problem) = stated(formula, (shape, self.depth), types, &self.options)? else {
-                    unreachable!("sums are a problem")
-                };
-                self.sums(problem, room)
-            }
+            VolumeFormula::Sums { .. } => self.solve_in_sums(formula, (src, dst), room),
         }
     }
 
@@ -328,36 +328,45 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// Solves a problem. Where kernels do not take the samples, those are converted before and after, to the type of the sums;
-    /// other devices convert as they read and write.
-    fn sums(&self, problem: VolumeFilter, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+    /// Returns whether the device solves a problem as it is: the CPU does, and kernels if a variant takes its types.
+    fn is_taken(&self, problem: &VolumeFilter) -> Result<bool> {
         problem.window()?;
-        let (sums, src, dst) = (problem.sums(), problem.src, problem.dst);
+        let Some(machine) = self.device.machine() else { return Ok(true) };
+        let problem = FilterProblem::Volume(problem.clone()).into();
+        let planned = self.options.choice.of("volume", |variant| apron_plan::plan(&problem, variant, &machine));
+        Ok(planned.is_ok())
+    }
+
+    fn solve_sums(&self, problem: &VolumeFilter, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let problem = FilterProblem::Volume(problem.clone());
+        self.device.with_fallback(|backend| {
+            backend.filter(&problem, "", &self.stack, None, &self.options.choice, room.as_deref_mut())
+        })
+    }
+
+    /// Computes sums by kernels that take no other types than the sums': the samples are converted before and after.
+    fn solve_in_sums(
+        &self,
+        formula: &VolumeFormula,
+        (src, dst): (PixelType, PixelType),
+        room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        let sums = sums_of(src, dst);
         let convert = |source: &Source<'_>, dst, room: Option<&mut Room<'_>>| {
             self.pointwise(PointOp::AS_IT_IS, source, None, dst, room)
         };
-        let takes = |machine: apron_plan::Machine| {
-            let problem = FilterProblem::Volume(problem.clone()).into();
-            let planned = self.options.choice.of("volume", |variant| apron_plan::plan(&problem, variant, &machine));
-            planned.is_ok()
-        };
-        if (src, dst) == (sums, sums) || self.device.machine().is_none_or(takes) {
-            let problem = FilterProblem::Volume(problem);
-            return self.device.with_fallback(|backend| {
-                backend.filter(&problem, "", &self.stack, None, &self.options.choice, room.as_deref_mut())
-            });
-        }
         let converted = (src != sums).then(|| convert(&self.stack, sums, None)).transpose()?.map(Solved::into_image);
         let stack = converted.as_ref().map_or(self.stack.view(), Source::Device);
-        let within = VolumeFilter { src: sums, dst: sums, ..problem };
         let on_sums = Filtering { device: self.device, stack, ..*self };
-        let mut result = if dst == sums {
-            on_sums.sums(within, room)?
-        } else {
-            let image = on_sums.sums(within, None)?.into_image();
-            let mut result = convert(&Source::Device(&image), dst, room)?;
-            result.made.before.push(image.made);
-            result
+        let mut result = match stated(formula, (self.stack.shape(), self.depth), (sums, sums), &self.options)? {
+            // An error of the plan is told by the backend.
+            Some(problem) if dst == sums => on_sums.solve_sums(&problem, room)?,
+            _ => {
+                let image = on_sums.solve(formula, sums, None)?.into_image();
+                let mut result = convert(&Source::Device(&image), dst, room)?;
+                result.made.before.push(image.made);
+                result
+            }
         };
         if let Some(image) = converted {
             result.made.report.copy_in += image.made.report.copy_in;

@@ -7,23 +7,39 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// Types of samples and sums. Other types are converted before and after.
-const TYPES: [&str; 2] = ["f32", "f64"];
+/// Types of samples, and of their sums. Others are converted before and after.
+const TYPES: [(&str, &str); 10] = [
+    ("f32", "f32"),
+    ("f64", "f64"),
+    ("u8", "f64"),
+    ("i8", "f64"),
+    ("u16", "f64"),
+    ("i16", "f64"),
+    ("u32", "f64"),
+    ("i32", "f64"),
+    ("u64", "f64"),
+    ("i64", "f64"),
+];
 
 fn rows() -> Vec<Row> {
-    let of = |stage: &str, body: &str, sum| {
-        let row = kernel("dense", stage, [sum, sum], format!("volumes::{body}<{sum}>"), "VolumesParams");
-        row.taps("Global").block("VOLUMES_BLOCK")
+    let of = |stage: &str, body: &str, (src, sum)| {
+        let row = kernel("dense", stage, [src, src], format!("volumes::{body}<{src}, {sum}, {src}>"), "VolumesParams");
+        row.taps("SmallParameter").block("VOLUMES_BLOCK")
     };
-    let dense = TYPES.map(|sum| of("", "Dense", sum).residents(if sum == "f32" { 4 } else { 3 }));
-    let line = TYPES.map(|sum| of("line", "Line", sum).residents(8));
+    let dense =
+        TYPES.map(|types| of("", "Dense", types).taps("Global").residents(if types.1 == "f32" { 4 } else { 3 }));
+    let rows = TYPES.map(|types| {
+        let shared = format!("SharedMemory::RowsTile({})", if types.1 == "f32" { 4 } else { 8 });
+        of("rows", "Rows", types).block("VOLUMES_ROWS_BLOCK").shared(shared, 4).residents(3)
+    });
+    let columns = TYPES.map(|types| of("columns", "Columns", types).residents(4));
     let march = |src: &'static str, of: &Marching| {
         marching("march", src, format!("volumes::March<{src}, {}, {}>", of.taps, of.down), of)
     };
     let cube = |of: &Marching| marching("cube", "f32", format!("volumes::Cube<{}, {}>", of.taps, of.down), of);
     let floats = MARCH.iter().map(|of| march("f32", of));
     let integers = ["u8", "u16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
-    dense.into_iter().chain(line).chain(floats).chain(integers).chain(CUBES.iter().map(cube)).collect()
+    dense.into_iter().chain(rows).chain(columns).chain(floats).chain(integers).chain(CUBES.iter().map(cube)).collect()
 }
 
 /// A kernel that marches through the planes.

@@ -78,6 +78,8 @@ pub enum SharedMemory {
     Edges,
     /// As [`BoxTile`] lays it out.
     BoxTile,
+    /// As [`RowsTile`] lays it out. Field: bytes per sum.
+    RowsTile(u32),
     /// As [`SlidingTile`] lays it out. Fields: sums per sample, bytes per sum.
     SlidingTile([u32; 2]),
     /// As [`OrderedTile`] lays it out. Field: sums per sample, bytes per sum, and bytes per sample.
@@ -89,7 +91,7 @@ impl SharedMemory {
     /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
     /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread, if windows
-    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel and the longest pieces
+    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile)), one channel and the longest pieces
     /// ([`OrderedTile`](SharedMemory::OrderedTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
@@ -117,6 +119,7 @@ impl SharedMemory {
                 let chunks = ordered_piece(sums[0]) / BOX_CHUNK;
                 OrderedTile::of([chunks, 1, chunks + mask_width.div_ceil(BOX_CHUNK)], 1, sums).bytes
             }
+            SharedMemory::RowsTile(sum) => RowsTile::of(1, [mask_width, mask_height], sum).bytes,
             SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,

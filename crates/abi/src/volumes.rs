@@ -12,6 +12,48 @@ pub const VOLUMES_DOWN: u32 = 8;
 /// Output samples per row of a block, and rows per block of dense masks.
 pub const VOLUMES_TILE: [u32; 2] = [VOLUMES_BLOCK[0] * VOLUMES_ACROSS, VOLUMES_BLOCK[1] * VOLUMES_DOWN];
 
+/// Adjacent outputs per thread of the kernels of rows and of columns.
+pub const VOLUMES_RUN: u32 = 8;
+
+/// Output samples per row, and rows, of a block of the kernel of taps along columns: two samples per thread.
+pub const VOLUMES_COLUMNS_TILE: [u32; 2] = [VOLUMES_BLOCK[0] * 2, VOLUMES_BLOCK[1] * VOLUMES_RUN];
+
+/// Threads per block of the kernel of rows, and its output rows per block.
+pub const VOLUMES_ROWS_BLOCK: [u32; 2] = [32, 8];
+
+/// Most columns and rows of a mask whose samples are in a tile at a time.
+pub const VOLUMES_ROWS_MASK: [u32; 2] = [32, 8];
+
+/// The samples that a block of the kernel of rows keeps in shared memory, in the type of their sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowsTile {
+    /// Output pixels per row.
+    pub pixels: u32,
+    /// Columns and rows of the mask at a time. With more columns than at a time it is one row, so that sums take taps in order.
+    pub mask: [u32; 2],
+    /// Places per row. Every [`VOLUMES_RUN`] pixels one is left free.
+    pub pitch: u32,
+    /// The tile's size.
+    pub bytes: u32,
+}
+
+impl RowsTile {
+    /// Returns the tile for samples of `channels` channels, a mask of these columns and rows, and sums of `sum` bytes.
+    #[inline(always)]
+    pub const fn of(channels: u32, mask: [u32; 2], sum: u32) -> RowsTile {
+        let pixels = VOLUMES_ROWS_BLOCK[0] / channels * VOLUMES_RUN;
+        let [most_columns, most_rows] = VOLUMES_ROWS_MASK;
+        let mask = if mask[0] > most_columns {
+            [most_columns, 1]
+        } else {
+            [mask[0], if mask[1] < most_rows { mask[1] } else { most_rows }]
+        };
+        let seen = pixels + mask[0] - 1;
+        let pitch = (seen + seen / VOLUMES_RUN + 1) * channels;
+        RowsTile { pixels, mask, pitch, bytes: pitch * (VOLUMES_ROWS_BLOCK[1] + mask[1] - 1) * sum }
+    }
+}
+
 /// Parameters of correlation of a volume with a mask of three dimensions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -36,6 +78,8 @@ pub struct VolumesParams {
     pub origin: [i32; 3],
     /// Numbers of the [`BorderMode`](crate::BorderMode)s along x, y and z.
     pub borders: [u32; 3],
+    /// Number of the [`Cast`](crate::Cast), for outputs of integers.
+    pub cast: u32,
 }
 
 /// Output columns of a block of the kernels that march through the planes.

@@ -17,7 +17,8 @@ use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, pages, parallel};
 use apron_abi::BorderMode;
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, Result, VolumeFilter, VolumeShape, each_computed,
+    Accumulator, AnyImage, Cast, Error, Image, ImageMut, Overflow, Pixel, PixelType, Result, Rounding, VolumeFilter,
+    VolumeShape, each_type,
 };
 use std::ops::Div;
 
@@ -38,13 +39,6 @@ pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<
 /// As [`volume`], and [`Error::Parameter`] if `out` has another shape.
 pub fn volume_into<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter, out: ImageMut<'_, O>) -> Result<()> {
     let operation = "volume";
-    if let Some(found) = [problem.src, problem.dst].into_iter().find(|pixel| !pixel.is_computed()) {
-        return Err(Error::PixelType {
-            operation,
-            found,
-            expected: format!("{}, in which it is computed", found.computed()),
-        });
-    }
     for (found, expected) in [(stack.pixel_type(), problem.src), (O::PIXEL, problem.dst)] {
         if found != expected {
             return Err(Error::PixelType { operation, found, expected: expected.to_string() });
@@ -92,6 +86,7 @@ struct Stages<'a, S> {
     /// Samples of the ring outside the volume along x, y and z.
     outside: [S; 3],
     divisor: S,
+    cast: Cast,
 }
 
 impl<'a, S: Fma> Stages<'a, S> {
@@ -109,6 +104,7 @@ impl<'a, S: Fma> Stages<'a, S> {
             seen: [1; 3],
             outside: [S::ZERO; 3],
             divisor: S::from_f64(problem.divisor),
+            cast: problem.cast,
         };
         for pass in &passes {
             let taps: Vec<S> = pass.taps.iter().map(|&tap| S::from_f64(tap)).collect();
@@ -140,10 +136,10 @@ impl<'a, S: Fma> Stages<'a, S> {
         let origin = x as i32 + self.origin[0];
         let constant = if y.is_some() { outside[0] } else { outside[1] };
         let row = y.map(|y| z * self.input.height + y);
-        each_computed!(self.stack, stack => {
+        each_type!(self.stack, stack => {
             let row = row.map(|row| stack.row(row));
             simd::run(Extend { row, channels, origin, mode, constant, zero, out });
-        }, else unreachable!("the types were checked"));
+        });
     }
 
     /// Returns the row of the input under row `y` of a task's, counted from its first output row `first`.
@@ -298,7 +294,7 @@ impl<S: Fma + Default + Div<Output = S>> Stages<'_, S> {
             for row in 0..task.height {
                 let mut finish = |index: usize, sums: &[S]| {
                     let out = &mut *task.rows[(first + index) * task.height + row];
-                    simd::run(Finish { sums, divisor: self.divisor, out });
+                    simd::run(Finish { sums, divisor: self.divisor, cast: self.cast, out });
                 };
                 let slot = |plane: usize, row: usize| plane % held * held_rows + row;
                 let Some(weights) = weights else {
@@ -326,21 +322,45 @@ impl<S: Fma + Default + Div<Output = S>> Stages<'_, S> {
 struct Finish<'a, S, O> {
     sums: &'a [S],
     divisor: S,
+    cast: Cast,
     out: &'a mut [O],
 }
 
 impl<S: Fma + Div<Output = S>, O: Pixel> Work for Finish<'_, S, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Finish { sums, divisor, out } = self;
-        if divisor == S::of(1.0f32) {
-            for (out, &sum) in out.iter_mut().zip(sums) {
-                *out = O::from_sum(O::Sum::of(sum));
+        let Finish { sums, divisor, cast, out } = self;
+        let sums = &sums[..out.len()];
+        let is_one = divisor == S::of(1.0f32);
+        if O::PIXEL.is_float() || cast == Cast::default() {
+            if is_one {
+                out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::from_sum(O::Sum::of(sum)));
+            } else {
+                out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::from_sum(O::Sum::of(sum / divisor)));
             }
+            return;
+        }
+        let quotient = |sum: S| (if is_one { sum } else { sum / divisor }).to_f64();
+        let is_small = || sums.iter().fold(true, |all, &sum| all & (quotient(sum).abs() < SMALL));
+        let truncates = cast == Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap };
+        if truncates && is_integer_of_32_bits::<O>() && is_small() {
+            // Hosts have no vector instruction for the cast, but the integer is in the low bits.
+            out.iter_mut().zip(sums).for_each(|(out, &sum)| {
+                *out = O::read(&(quotient(sum).trunc() + MAGIC).to_bits().to_ne_bytes());
+            });
         } else {
-            for (out, &sum) in out.iter_mut().zip(sums) {
-                *out = O::from_sum(O::Sum::of(sum / divisor));
-            }
+            out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::cast(quotient(sum), cast));
         }
     }
+}
+
+/// Numbers below it are whole after [`MAGIC`] was added, and their low 32 bits are those of the integer.
+const SMALL: f64 = 2251799813685248.0;
+
+/// 1.5 * 2^52, where the spacing of f64 is 1.
+const MAGIC: f64 = 6755399441055744.0;
+
+fn is_integer_of_32_bits<O: Pixel>() -> bool {
+    let is_integer = !O::PIXEL.is_float() && O::PIXEL != PixelType::Bool;
+    cfg!(target_endian = "little") && is_integer && size_of::<O>() <= 4
 }

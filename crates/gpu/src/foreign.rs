@@ -5,7 +5,8 @@ use crate::device::Gpu;
 use crate::memory::Memory;
 use apron_core::{Error, Result};
 use cust::memory::{DeviceBuffer, DeviceCopy};
-use cust::sys::{CUcontext, CUpointer_attribute, cuPointerGetAttribute, cudaError_enum};
+use cust::sys::{CUcontext, CUpointer_attribute, cuPointerGetAttributes, cudaError_enum};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 impl GpuBuffer {
@@ -39,34 +40,58 @@ impl GpuBuffer {
 /// Checks an address range against the driver's attributes of it.
 fn check(gpu: &Gpu, address: u64, len_bytes: u64) -> Result<()> {
     gpu.device.enter()?;
-    let here = format!("memory of gpu:{}, of its primary context", gpu.device.ordinal());
-    let wrong = |value: String| Err(Error::parameter("memory", "address", value, here.clone()));
-    let Some(ordinal) = attribute::<i32>(address, CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) else {
-        return wrong(format!("{address:#x}, which the driver does not know"));
+    let found = Attributes::of(address);
+    let wrong = |value: String| {
+        let limit = format!("memory of gpu:{}, of its primary context", gpu.device.ordinal());
+        Err(Error::parameter("memory", "address", value, limit))
     };
-    if ordinal != gpu.device.ordinal() as i32 {
-        return wrong(format!("{address:#x} on gpu:{ordinal}"));
+    if found.size == 0 {
+        return wrong(format!("{address:#x}, which the driver does not know"));
+    }
+    if found.ordinal != gpu.device.ordinal() as i32 {
+        return wrong(format!("{address:#x} on gpu:{}", found.ordinal));
     }
     // Memory of pools belongs to no context.
-    let context = attribute::<usize>(address, CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT);
-    if context.is_some_and(|context| context != 0 && context as CUcontext != gpu.device.context()) {
+    if found.context != 0 && found.context as CUcontext != gpu.device.context() {
         return wrong(format!("{address:#x} of another context"));
     }
-    let start = attribute::<u64>(address, CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR);
-    let size = attribute::<usize>(address, CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE);
-    if let (Some(start), Some(size)) = (start, size)
-        && address - start + len_bytes > size as u64
-    {
-        let (value, has) = (format!("{len_bytes} bytes"), start + size as u64 - address);
+    let has = found.start + found.size as u64 - address;
+    if len_bytes > has {
+        let value = format!("{len_bytes} bytes");
         return Err(Error::parameter("memory", "size of the rows", value, format!("{has} or fewer")));
     }
     Ok(())
 }
 
-/// Queries an attribute of an address; `None` if the driver does not know it.
-fn attribute<T: Default>(address: u64, which: CUpointer_attribute) -> Option<T> {
-    let mut value = T::default();
-    // SAFETY: writes only the variable, which has the size of the attribute.
-    let asked = unsafe { cuPointerGetAttribute((&raw mut value).cast(), which, address) };
-    (asked == cudaError_enum::CUDA_SUCCESS).then_some(value)
+/// What the driver knows of an address; zeros if it knows nothing.
+#[derive(Default)]
+struct Attributes {
+    ordinal: i32,
+    context: usize,
+    /// The allocation's first address, and its size, in bytes.
+    start: u64,
+    size: usize,
+}
+
+impl Attributes {
+    /// Asks for all attributes at once: each question takes as long as enqueueing a copy.
+    fn of(address: u64) -> Attributes {
+        use CUpointer_attribute::*;
+        let mut found = Attributes::default();
+        let mut which = [
+            CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+            CU_POINTER_ATTRIBUTE_CONTEXT,
+            CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+            CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        ];
+        let mut values: [*mut c_void; 4] = [
+            (&raw mut found.ordinal).cast(),
+            (&raw mut found.context).cast(),
+            (&raw mut found.start).cast(),
+            (&raw mut found.size).cast(),
+        ];
+        // SAFETY: writes only the variables, each of which has the size of its attribute.
+        let asked = unsafe { cuPointerGetAttributes(4, which.as_mut_ptr(), values.as_mut_ptr(), address) };
+        if asked == cudaError_enum::CUDA_SUCCESS { found } else { Attributes::default() }
+    }
 }

@@ -83,7 +83,7 @@ mod tests {
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, F64, I16, U8, U16};
     use apron_core::{
-        Bins, Border, BoxFilter, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
+        Bins, Border, BoxFilter, Cast, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
         JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
         VolumeFilter, VolumeMask, VolumeWeights, WeightedBins,
     };
@@ -184,8 +184,8 @@ mod tests {
         let singles = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
         let of_volume = |pixel, weights| {
             let (shape, borders, extent) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap.into(), Extent::Same);
-            let (src, dst, divisor) = (pixel, pixel, 1.0);
-            Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, borders, extent })
+            let (src, dst, divisor, cast) = (pixel, pixel, 1.0, Cast::default());
+            Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, cast, borders, extent })
         };
         let volume = |pixel, taps: usize| {
             let taps = Taps::new(vec![0.5; taps]).unwrap();

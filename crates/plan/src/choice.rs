@@ -1,19 +1,19 @@
 //! Selection of a variant: the fastest measured one that takes the problem.
 
 use crate::rewrite::widen;
-use crate::tuning::{Row, Table, Time, Work};
-use crate::{Machine, Recipe, Variant, recipe, unsupported, variants};
+use crate::tuning::{Ranked, Row, Table, Time, Work};
+use crate::{Machine, Recipe, recipe, unsupported};
 use apron_core::{Error, PixelType, Problem, Result};
 
 /// Plans with the first variant, in the order of their measured times, that takes the problem.
 pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> Result<Recipe> {
     let work = Work::of(problem);
-    let row = table.nearest(&work, machine);
+    let ranking = table.ranking(&work, machine);
+    let row = table.row_of(&ranking);
     // The times of f32, which f16 goes by, are without conversions: first come all variants that read f16.
     let of_f16 = [work.src, work.dst].contains(&PixelType::F16);
     let (mut refusal, mut faster) = (None, 0);
-    for (variant, time) in ranked(problem, row) {
-        let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
+    for &Ranked { variant, ref time, tuning } in &ranking.variants {
         let planned = match recipe(problem, variant, tuning, machine) {
             // The time was then measured with widening and the f32 kernels.
             Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() && !of_f16 => {
@@ -27,7 +27,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
         };
         let Some(planned) = planned else { continue };
         match planned {
-            Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time), faster).into(), ..recipe }),
+            Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time.as_ref()), faster).into(), ..recipe }),
             // If no variant takes the problem, the error of the best one is reported.
             Err(error @ Error::Unsupported { .. }) => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
@@ -36,18 +36,6 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     }
     let operation = problem.operation();
     Err(refusal.unwrap_or_else(|| unsupported(operation, "kernels for it".into(), "use --device cpu")))
-}
-
-/// Returns the variants for a problem, the fastest in `row` first. A variant without a time keeps its place in
-/// [`VARIANTS`], before or after the measured ones. Variants that run only by name come last.
-fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
-    let timed = variants(problem.operation()).map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
-    let mut known: Vec<_> = timed.collect();
-    let front = known.iter().take_while(|(_, time)| time.is_none()).count();
-    let ms = |time: Option<&Time>| time.map_or(f64::INFINITY, |time| time.ms);
-    known[front..].sort_by(|(_, a), (_, b)| ms(*a).total_cmp(&ms(*b)));
-    known.sort_by_key(|(variant, _)| variant.by_name);
-    known
 }
 
 /// Explains in words why a variant was chosen; `faster` counts the faster ones that refused the problem.

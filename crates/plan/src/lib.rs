@@ -66,8 +66,8 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     match problem {
-        // Conversions take other types, and padding only moves samples.
-        Problem::Filter(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) => {}
+        // Conversions and filters of volumes take other types, and padding only moves samples.
+        Problem::Filter(FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_)) => {}
         Problem::Filter(filter) => check_computed(filter.operation(), (filter.src(), filter.dst()))?,
         _ => {}
     }

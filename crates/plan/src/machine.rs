@@ -6,7 +6,7 @@ const DRIVER_BYTES: u32 = 1024;
 const MULTIPROCESSOR_UNITS: u32 = 228;
 
 /// Grid parameters of a variant that leaves them to tuning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
     /// Most output rows per block; 0 where the number of blocks decides.
     pub rows: u32,
@@ -22,7 +22,7 @@ impl Tuning {
 }
 
 /// Properties of a GPU on which the choice of kernels and the sizes of grids depend. Results never depend on them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// The target of the PTX that it loads, as compute capability times ten: 90 for sm_90.
     pub target: u32,

@@ -5,29 +5,52 @@ use crate::summation::halves;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
-    BorderMode, ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_COLUMNS,
-    VOLUMES_MARCH_INTEGER_TAPS, VOLUMES_MARCH_TAPS, VOLUMES_TILE, VolumesMarchParams, VolumesParams,
-    volumes_march_has_fewer, volumes_march_rows,
+    BorderMode, ElementType, FEW_TAPS, Family, Kernel, Params, RowsTile, VOLUMES_COLUMNS_TILE, VOLUMES_CUBE_SIDES,
+    VOLUMES_MARCH_COLUMNS, VOLUMES_MARCH_INTEGER_TAPS, VOLUMES_MARCH_TAPS, VOLUMES_ROWS_BLOCK, VOLUMES_TILE,
+    VolumesMarchParams, VolumesParams, volumes_march_has_fewer, volumes_march_rows,
 };
-use apron_core::{Pass, PixelType, Result, VolumeFilter};
+use apron_core::{Cast, Pass, PixelType, Result, VolumeFilter};
 
 /// Plans a launch for a mask, or one for each axis.
 fn dense(problem: &VolumeFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
-    let element = match (problem.src, problem.dst) {
-        (PixelType::F32, PixelType::F32) => ElementType::F32,
-        (PixelType::F64, PixelType::F64) => ElementType::F64,
-        (src, dst) => return Err(variant.refused(format!("{src} to {dst} samples"))),
+    let (src, dst, passes) = (problem.src, problem.dst, problem.passes()?);
+    let Some(kernels) = dense_kernels(src).filter(|_| src == dst) else {
+        return Err(variant.refused(format!("{src} to {dst} samples")));
     };
-    let passes = problem.passes()?;
-    let buffer = |role, elems| Buffer { role, element, elems };
+    if passes.len() > 1 && !src.is_float() {
+        return Err(variant.refused(format!("{src} samples along {} axes: sums between them are f64", passes.len())));
+    }
+    let buffer = |role, elems| Buffer { role, element: src.element(), elems };
     let mut buffers = vec![buffer(Role::Input, problem.shape.samples())];
     let mut launches = Vec::new();
     for (index, pass) in passes.iter().enumerate() {
         let role = if index + 1 == passes.len() { Role::Output } else { Role::Scratch };
         buffers.push(buffer(role, pass.out.samples()));
-        launches.push(Launch { src: index, dst: index + 1, ..launch(pass, element) });
+        launches.push(Launch { src: index, dst: index + 1, ..launch(pass, kernels, problem) });
     }
     Ok((buffers, launches))
+}
+
+/// Returns the kernels of masks of any size, of masks of few taps and of columns of few taps, for samples of one type.
+fn dense_kernels(pixel: PixelType) -> Option<[Kernel; 3]> {
+    macro_rules! of {
+        ($any:ident, $rows:ident, $columns:ident) => {
+            [Kernel::$any, Kernel::$rows, Kernel::$columns]
+        };
+    }
+    Some(match pixel {
+        PixelType::F32 => of!(volumes_dense_f32_f32, volumes_dense_rows_f32_f32, volumes_dense_columns_f32_f32),
+        PixelType::F64 => of!(volumes_dense_f64_f64, volumes_dense_rows_f64_f64, volumes_dense_columns_f64_f64),
+        PixelType::U8 => of!(volumes_dense_u8_u8, volumes_dense_rows_u8_u8, volumes_dense_columns_u8_u8),
+        PixelType::I8 => of!(volumes_dense_i8_i8, volumes_dense_rows_i8_i8, volumes_dense_columns_i8_i8),
+        PixelType::U16 => of!(volumes_dense_u16_u16, volumes_dense_rows_u16_u16, volumes_dense_columns_u16_u16),
+        PixelType::I16 => of!(volumes_dense_i16_i16, volumes_dense_rows_i16_i16, volumes_dense_columns_i16_i16),
+        PixelType::U32 => of!(volumes_dense_u32_u32, volumes_dense_rows_u32_u32, volumes_dense_columns_u32_u32),
+        PixelType::I32 => of!(volumes_dense_i32_i32, volumes_dense_rows_i32_i32, volumes_dense_columns_i32_i32),
+        PixelType::U64 => of!(volumes_dense_u64_u64, volumes_dense_rows_u64_u64, volumes_dense_columns_u64_u64),
+        PixelType::I64 => of!(volumes_dense_i64_i64, volumes_dense_rows_i64_i64, volumes_dense_columns_i64_i64),
+        PixelType::Bool | PixelType::F16 => return None,
+    })
 }
 
 /// Plans one launch for taps along all axes.
@@ -110,6 +133,9 @@ fn marching(
     (kernel, modes, taps): (Kernel, [BorderMode; 3], Vec<f32>),
 ) -> Result<Steps> {
     let (input, types) = (problem.volume()?, (problem.src, problem.dst));
+    if problem.cast != Cast::default() && !problem.dst.is_float() {
+        return Err(variant.refused(format!("sums that are cast by {:?}", problem.cast)));
+    }
     let element = kernel.facts().src;
     let sum = if types == (PixelType::F32, PixelType::F32) { ElementType::F32 } else { ElementType::F64 };
     if types.0 != types.1 || element != types.0.element() || input.channels != 1 {
@@ -185,7 +211,7 @@ const MOST_COLUMNS: u64 = 1 << 30;
 
 /// Returns the launch of a pass. A pass along x goes over the rows of all planes as those of one; a pass along z over planes as
 /// rows, unless they are too long, so that outputs share the samples under their masks as rows do.
-fn launch(pass: &Pass, element: ElementType) -> Launch {
+fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], problem: &VolumeFilter) -> Launch {
     let Pass { input, out, origin: [left, top, front], size, modes, .. } = *pass;
     let [_, height, depth] = out.sides();
     let axis = pass.axis.filter(|&axis| axis != 2 || input.plane().samples() < MOST_COLUMNS);
@@ -199,8 +225,20 @@ fn launch(pass: &Pass, element: ElementType) -> Launch {
         Some(2) => ([0, 2, 1].map(|axis| modes[axis] as u32), [0, 2, 1].map(|axis| pass.constants[axis])),
         _ => (modes.map(|mode| mode as u32), pass.constants),
     };
-    let is_line = axis == Some(0);
-    let rows = to[1].div_ceil(if is_line { VOLUMES_BLOCK[1] } else { VOLUMES_TILE[1] });
+    let taps: Vec<f32> = match problem.sums() {
+        PixelType::F64 => pass.taps.iter().flat_map(|&tap| halves(tap)).collect(),
+        _ => pass.taps.iter().map(|&tap| tap as f32).collect(),
+    };
+    let row = to[0] * input.channels;
+    let sum = if problem.sums() == PixelType::F64 { ElementType::F64 } else { ElementType::F32 };
+    let tile = RowsTile::of(input.channels, [mask[0], mask[1]], sum.size_bytes());
+    let (kernel, [columns, rows], shared_bytes) = if taps.len() > FEW_TAPS {
+        (any, [row.div_ceil(VOLUMES_TILE[0]), to[1].div_ceil(VOLUMES_TILE[1])], 0)
+    } else if mask[0] == 1 && mask[2] == 1 && origin[0] == 0 && origin[2] == 0 {
+        (in_columns, [row.div_ceil(VOLUMES_COLUMNS_TILE[0]), to[1].div_ceil(VOLUMES_COLUMNS_TILE[1])], 0)
+    } else {
+        (in_rows, [to[0].div_ceil(tile.pixels), to[1].div_ceil(VOLUMES_ROWS_BLOCK[1])], tile.bytes)
+    };
     let params = VolumesParams {
         constants,
         divisor: pass.divisor,
@@ -212,25 +250,17 @@ fn launch(pass: &Pass, element: ElementType) -> Launch {
         rows_of_blocks: rows,
         origin,
         borders,
-    };
-    let (kernel, taps) = match (element, is_line) {
-        (ElementType::F32, true) => (Kernel::volumes_dense_line_f32_f32, false),
-        (ElementType::F32, false) => (Kernel::volumes_dense_f32_f32, false),
-        (_, true) => (Kernel::volumes_dense_line_f64_f64, true),
-        (_, false) => (Kernel::volumes_dense_f64_f64, true),
+        cast: problem.cast.code(),
     };
     Launch {
         kernel,
-        blocks: [(to[0] * input.channels).div_ceil(VOLUMES_TILE[0]), rows * to[2]],
-        shared_bytes: 0,
+        blocks: [columns, rows * to[2]],
+        shared_bytes,
         reserved_bytes: 0,
         src: 0,
         dst: 1,
         params: Params::VolumesParams(params),
-        taps: match taps {
-            true => pass.taps.iter().flat_map(|&tap| halves(tap)).collect(),
-            false => pass.taps.iter().map(|&tap| tap as f32).collect(),
-        },
+        taps,
     }
 }
 
@@ -250,6 +280,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         rank: 20,
-        ..Variant::new("volumes-dense", Family::Volumes, "f32 or f64 samples, any mask or number of taps", &For(dense))
+        ..Variant::new(
+            "volumes-dense",
+            Family::Volumes,
+            "samples of one type but bool and f16; integers: a mask, or taps along one axis",
+            &For(dense),
+        )
     },
 ];

@@ -34,10 +34,12 @@ impl Input<'_> {
     }
 
     /// Runs `filter` on the samples as an image.
-    fn into_image<R>(self, [width, height]: [u32; 2], filter: impl FnOnce(Source<'_>) -> Result<R>) -> Result<R> {
+    fn into_image<R>(self, shape: Shape, filter: impl FnOnce(Source<'_>) -> Result<R>) -> Result<R> {
         match self {
-            Input::Host(samples, _) => filter(Source::from(&samples.image(width, height, 1)?)),
-            Input::Device(image) => filter(Source::from(&image.into_reshaped(Shape::new(width, height, 1)?)?)),
+            Input::Host(samples, _) => {
+                filter(Source::from(&samples.image(shape.width, shape.height, shape.channels)?))
+            }
+            Input::Device(image) => filter(Source::from(&image.into_reshaped(shape)?)),
         }
     }
 
@@ -45,15 +47,15 @@ impl Input<'_> {
     fn into_volume(
         self,
         device: &apron::Device,
-        [width, height, depth]: [u32; 3],
+        ([width, height, depth], channels): ([u32; 3], u32),
         filter: Filter,
         room: Option<DeviceImage>,
     ) -> Result<DeviceImage> {
-        let stack = Shape::new(width, height.saturating_mul(depth), 1)?;
+        let stack = Shape::new(width, height.saturating_mul(depth), channels)?;
         let room = room.map(|room| DeviceVolume::from_stack(room.into_reshaped(stack)?, depth)).transpose()?;
         match self {
             Input::Host(samples, _) => {
-                let volume = AnyVolume::new(samples.image(width, stack.height, 1)?, depth)?;
+                let volume = AnyVolume::new(samples.image(width, stack.height, channels)?, depth)?;
                 filter.run(device.filter_volume(&volume, filter.formula.clone()), room)
             }
             Input::Device(image) => {
@@ -106,6 +108,8 @@ type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyStr
 pub(crate) struct Pass {
     axis: usize,
     taps: Taps,
+    /// The taps as f32, for sums of f32.
+    singles: Taps,
     /// The number of taps of 1, which are a mean.
     mean_of: Option<u32>,
     border: Border,
@@ -121,7 +125,8 @@ impl Pass {
         let taps = taps.map_err(raised)?;
         let anchor = anchor(taps.len(), origin)?;
         let taps = taps.with_anchor(anchor).map_err(raised)?;
-        Ok(Pass { axis, taps, mean_of, border: border(mode.to_str()?, constant)? })
+        let singles = rounded(&taps).map_err(raised)?;
+        Ok(Pass { axis, taps, singles, mean_of, border: border(mode.to_str()?, constant)? })
     }
 
     fn divisor(&self) -> f64 {
@@ -146,23 +151,22 @@ impl Pass {
                 Border::Constant(0.0) | Border::Replicate | Border::Reflect | Border::Reflect101 | Border::Wrap
             )
     }
+}
 
-    /// Rounds the taps to f32 so that their sum stays: what one tap loses goes to the next smaller ones, which are finer. Rounded
-    /// one by one, the taps of a Gaussian make an image brighter or darker by some 1e-8.
-    fn rounded(&mut self) -> Result<()> {
-        let taps = self.taps.taps_f64();
-        let mut order: Vec<usize> = (0..taps.len()).collect();
-        order.sort_by(|&a, &b| taps[b].abs().total_cmp(&taps[a].abs()));
-        let (mut rounded, mut lost) = (taps.to_vec(), 0.0);
-        for equal in order.chunk_by(|&a, &b| taps[a] == taps[b]) {
-            let (tap, count) = (taps[equal[0]], equal.len() as f64);
-            let nearest = f64::from((tap + if tap == 0.0 { 0.0 } else { lost / count }) as f32);
-            lost += count * (tap - nearest);
-            equal.iter().for_each(|&at| rounded[at] = nearest);
-        }
-        self.taps = Taps::from_f64(rounded)?.with_anchor(self.taps.anchor())?;
-        Ok(())
+/// Rounds taps to f32 so that their sum stays: what one tap loses goes to the next smaller ones, which are finer. Rounded one by
+/// one, the taps of a Gaussian make an image brighter or darker by some 1e-8.
+fn rounded(taps: &Taps) -> Result<Taps> {
+    let (anchor, taps) = (taps.anchor(), taps.taps_f64());
+    let mut order: Vec<usize> = (0..taps.len()).collect();
+    order.sort_by(|&a, &b| taps[b].abs().total_cmp(&taps[a].abs()));
+    let (mut rounded, mut lost) = (taps.to_vec(), 0.0);
+    for equal in order.chunk_by(|&a, &b| taps[a] == taps[b]) {
+        let (tap, count) = (taps[equal[0]], equal.len() as f64);
+        let nearest = f64::from((tap + if tap == 0.0 { 0.0 } else { lost / count }) as f32);
+        lost += count * (tap - nearest);
+        equal.iter().for_each(|&at| rounded[at] = nearest);
     }
+    Taps::from_f64(rounded)?.with_anchor(anchor)
 }
 
 /// Returns the tap over the sample for SciPy's origin, which shifts it from the middle.
@@ -256,13 +260,15 @@ pub(crate) fn along(
         PixelType::F16 | PixelType::F32 => passes.iter().all(Pass::keeps_constant),
         // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
         PixelType::F64 | PixelType::Bool => false,
+        // Kernels have the sums of one pass as integers, and those of several as f64.
+        _ if matches!(input, Input::Device(_)) => false,
         _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && passes.iter().all(Pass::is_whole),
     };
     if may_fuse && shape.len() <= 3 && distinct {
-        return at_once(device, input, shape, dst, passes, room);
+        return at_once(device, input, (shape, 1), dst, passes, room);
     }
     let mut passes = passes;
-    let Some(last) = passes.pop() else { return at_once(device, input, &[product(shape)], dst, vec![], room) };
+    let Some(last) = passes.pop() else { return at_once(device, input, (&[product(shape)], 1), dst, vec![], room) };
     let before = passes
         .into_iter()
         .try_fold(input, |input, pass| one(device, input, shape, dst, pass, None).map(Input::Device))?;
@@ -285,46 +291,49 @@ fn one(
 ) -> Result<DeviceImage> {
     let (before, behind) = (product(&shape[..pass.axis]), product(&shape[pass.axis + 1..]));
     let length = shape[pass.axis];
-    let (shape, axis) = match (before, behind) {
-        (1, 1) => (vec![length], 0),
-        (_, 1) => (vec![before, length], 1),
-        (1, _) => (vec![length, behind], 0),
-        _ => (vec![before, length, behind], 1),
+    let (shape, channels, axis) = match (before, behind) {
+        (1, 1) => (vec![length], 1, 0),
+        // What lies behind, such as colours, are the channels of a pixel, if those are few.
+        (_, 1..=4) => (vec![before, length], behind, 1),
+        (1, _) => (vec![length, behind], 1, 0),
+        _ => (vec![before, length, behind], 1, 1),
     };
-    at_once(device, input, &shape, dst, vec![Pass { axis, ..pass }], room)
+    at_once(device, input, (&shape, channels), dst, vec![Pass { axis, ..pass }], room)
 }
 
 /// Filters an image or a volume along some of its axes, without rounding in between.
 fn at_once(
     device: &apron::Device,
     input: Input<'_>,
-    shape: &[u32],
+    (shape, channels): (&[u32], u32),
     dst: PixelType,
     passes: Vec<Pass>,
     room: Option<DeviceImage>,
 ) -> Result<DeviceImage> {
     let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
     let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
-    for mut pass in passes {
+    let in_singles = sums_of(input.pixel(), dst) == PixelType::F32;
+    for pass in passes {
         let axis = shape.len() - 1 - pass.axis;
-        if sums_of(input.pixel(), dst) == PixelType::F32 {
-            pass.rounded()?;
-        }
         divisor *= pass.divisor();
         mean &= pass.mean_of.is_some();
-        (taps[axis], borders[axis]) = (pass.taps, pass.border);
+        (taps[axis], borders[axis]) = (if in_singles { pass.singles } else { pass.taps }, pass.border);
     }
     let sides: [u32; 3] =
         std::array::from_fn(|axis| if axis < shape.len() { shape[shape.len() - 1 - axis] } else { 1 });
-    if sides[2] == 1 && is_planar(input.pixel(), dst) && (mean || divisor == 1.0) {
+    let window: u32 = taps.iter().map(Taps::len).max().unwrap_or(1);
+    // Passes over f64 skip the axes that have no taps; means over many samples are running sums.
+    let is_running = mean && window > LONG_MEAN;
+    let by_images = input.pixel() != PixelType::F64 || is_running;
+    if sides[2] == 1 && is_planar(input.pixel(), dst) && by_images && (mean || divisor == 1.0) {
         let ([x, y, _], [across, down, _]) = (taps, borders);
         let borders = match (x.len(), y.len()) {
             (_, 1) => across.into(),
             (1, _) => down.into(),
             _ => Borders::by_axis(across, down),
         };
-        let shape = Shape::new(sides[0], sides[1], 1)?;
-        return input.into_image([sides[0], sides[1]], |source| {
+        let shape = Shape::new(sides[0], sides[1], channels)?;
+        return input.into_image(shape, |source| {
             if mean && divisor != 1.0 {
                 let anchor = (x.anchor(), y.anchor());
                 let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
@@ -336,8 +345,12 @@ fn at_once(
     }
     let [x, y, z] = borders;
     let formula = VolumeFormula::Sums { weights: VolumeWeights::Separable(taps), divisor };
-    input.into_volume(device, sides, Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst }, room)
+    let filter = Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst };
+    input.into_volume(device, (sides, channels), filter, room)
 }
+
+/// Most samples of a mean of f64 that is summed tap by tap.
+const LONG_MEAN: u32 = 32;
 
 /// Whether the filters of images sum in the right type: they have more methods than those of volumes.
 fn is_planar(src: PixelType, dst: PixelType) -> bool {
@@ -437,12 +450,12 @@ impl Window {
         if self.lengths[2] == 1 && depth == 1 && is_planar(input.pixel(), dst) {
             let mask = Mask::from_f64(width, height, taps)?.with_anchor(self.anchor[0], self.anchor[1])?;
             let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
-            return input.into_image([self.lengths[0], self.lengths[1]], |source| {
+            return input.into_image(shape, |source| {
                 run(device.correlate(source, mask).border(border).out_type(dst), shape, room)
             });
         }
         let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;
         let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst };
-        input.into_volume(device, self.lengths, filter, room)
+        input.into_volume(device, (self.lengths, 1), filter, room)
     }
 }

@@ -12,13 +12,13 @@ use apron_core::{
 /// follow the border along z, else along y, else along x.
 ///
 /// ```
-/// use apron_core::{AnyImage, Border, Extent, Image, PixelType, VolumeFilter, VolumeMask, VolumeWeights};
+/// use apron_core::{AnyImage, Border, Cast, Extent, Image, PixelType, VolumeFilter, VolumeMask, VolumeWeights};
 ///
 /// let planes = Image::new(1, 3, 1, vec![1.0f32, 2.0, 4.0])?; // three planes of one voxel
 /// let (shape, src, dst) = (planes.shape(), PixelType::F32, PixelType::F32);
 /// let weights = VolumeWeights::Dense(VolumeMask::new(1, 1, 3, [1.0, 10.0, 100.0])?);
-/// let (borders, extent) = (Border::Replicate.into(), Extent::Same);
-/// let problem = VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, borders, extent };
+/// let (cast, borders, extent) = (Cast::default(), Border::Replicate.into(), Extent::Same);
+/// let problem = VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, cast, borders, extent };
 /// let out: Image<f32> = apron_reference::volume(&AnyImage::F32(planes), &problem)?;
 /// assert_eq!(out.packed()[..], [1.0 + 10.0 + 200.0, 1.0 + 20.0 + 400.0, 2.0 + 40.0 + 400.0]);
 /// # Ok::<(), apron_core::Error>(())
@@ -52,7 +52,11 @@ fn of_sums<S: Fma + std::ops::Div<Output = S>, O: Pixel>(
         samples = filtered(&samples, pass);
     }
     let out = problem.window()?.out.stacked();
-    let samples = samples.into_iter().map(|sum| O::from_sum(O::Sum::of(sum)));
+    let converted = |sum: S| match O::PIXEL.is_float() {
+        true => O::from_sum(O::Sum::of(sum)),
+        false => O::cast(sum.to_f64(), problem.cast),
+    };
+    let samples = samples.into_iter().map(converted);
     Image::new(out.width, out.height, out.channels, samples.collect::<Vec<O>>())
 }
 
@@ -91,7 +95,7 @@ fn filtered<S: Fma + std::ops::Div<Output = S>>(samples: &[S], pass: &Pass) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_core::{Border, Extent, Shape, Taps, VolumeBorders, VolumeWeights};
+    use apron_core::{Border, Cast, Extent, Shape, Taps, VolumeBorders, VolumeWeights};
 
     /// `scipy.ndimage.correlate1d` along each axis, of `arange(8).reshape(2, 2, 2)`.
     #[test]
@@ -102,7 +106,8 @@ mod tests {
         let weights = VolumeWeights::Separable([taps(&[1.0, 2.0, 3.0]), taps(&[1.0]), taps(&[0.5, 0.0, 1.0])]);
         let borders = VolumeBorders::by_axis(Border::Constant(1.0), Border::Wrap, Border::Replicate);
         let (divisor, extent) = (2.0, Extent::Same);
-        let problem = VolumeFilter { shape, depth: 2, src, dst, weights, divisor, borders, extent };
+        let cast = Cast::default();
+        let problem = VolumeFilter { shape, depth: 2, src, dst, weights, divisor, cast, borders, extent };
         let out: Image<f32> = volume(&stack, &problem).unwrap();
         // Along x: 1 + 0 + 3, 0 + 2 + 3, ... then half of the plane before and the plane behind.
         let x = [4.0, 5.0, 14.0, 11.0, 24.0, 17.0, 34.0, 23.0];

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Every cast.
-const CASTS: [Cast; 4] = {
+pub(crate) const CASTS: [Cast; 4] = {
     use Overflow::{Saturate, Wrap};
     use Rounding::{HalfEven, TowardZero};
     [

@@ -1,12 +1,13 @@
 //! Cases of volumes: masks of three dimensions, taps along the axes, and means.
 
 use crate::case::{Case, Data, random_image, random_taps};
+use crate::casts::CASTS;
 use crate::exact::{Exact, Numbers, Sum};
 use crate::features::{Probe, part, values};
 use crate::suite::{Scale, borders};
 use apron::volumes::{self, AnyVolume, VolumeBorders, VolumeFormula, VolumeMask, VolumeWeights};
-use apron::{AnyImage, Border, Device, Extent, PixelType, Result, Taps};
-use apron_core::{Problem, Sample, VolumeFilter, VolumeShape, each_type};
+use apron::{AnyImage, Border, Cast, Device, Extent, PixelType, Result, Taps};
+use apron_core::{FilterProblem, Problem, Sample, VolumeFilter, VolumeShape, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -34,11 +35,26 @@ impl Case {
         };
         let weights = weights.with_anchor(anchor).expect("in the window");
         let (divisor, borders, extent) = (if dense { 1.0 } else { 3.0 }, borders.into(), Extent::Same);
-        let problem = VolumeFilter { shape, depth, src: pixel, dst: pixel, weights, divisor, borders, extent };
+        let (src, dst, cast) = (pixel, pixel, Cast::default());
+        let problem = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent };
         let image = random_image(rng, pixel, shape, data);
         Case { problem: Problem::Filter(problem.into()), image, second: None, chosen: None }
     }
+
+    /// Returns the case with sums that become integers by a cast.
+    fn with_cast(mut self, cast: Cast) -> Case {
+        if let Problem::Filter(FilterProblem::Volume(problem)) = &mut self.problem {
+            problem.cast = cast;
+        }
+        self
+    }
 }
+
+/// The types whose samples kernels sum in f64, but f64.
+const INTEGERS: [PixelType; 8] = {
+    use PixelType::*;
+    [U8, I8, U16, I16, U32, I32, U64, I64]
+};
 
 /// Adds the cases.
 pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
@@ -71,6 +87,30 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
         // The kernels take constants that are samples.
         for border in [borders()[n], Border::Constant(3.0), Border::Constant(2.5)] {
             cases.push(Case::volume(next(), shape, pixel, (false, size), border, Data::Uniform));
+        }
+    }
+    for (n, pixel) in INTEGERS.into_iter().enumerate() {
+        for (m, cast) in CASTS.into_iter().enumerate() {
+            let weights = [(true, [3, 2, 3]), (false, [5, 1, 1]), (false, [1, 6, 1]), (false, [1, 1, 4])][(n + m) % 4];
+            let (border, shape) = (borders()[(n + m) % 6], [(131, 34, 5, 1), (23, 40, 6, 3)][m % 2]);
+            cases.push(Case::volume(next(), shape, pixel, weights, border, Data::Uniform).with_cast(cast));
+        }
+    }
+    // More columns than rows in shared memory have places for, more taps than constant memory, and several channels.
+    for (n, (pixel, weights)) in [
+        (PixelType::F64, (false, [40, 37, 1])),
+        (PixelType::I32, (true, [33, 9, 2])),
+        (PixelType::F64, (true, [9, 9, 9])),
+        (PixelType::F32, (false, [1, 1, 1030])),
+        (PixelType::U8, (true, [65, 1, 1])),
+        (PixelType::F64, (false, [600, 1, 8])),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for channels in 1..=4 {
+            let border = [Border::Wrap, Border::Reflect101, Border::Constant(7.0)][n % 3];
+            cases.push(Case::volume(next(), (41, 19, 3, channels), pixel, weights, border, Data::Uniform));
         }
     }
     if scale == Scale::Full {

@@ -1,87 +1,87 @@
-//! A mask of three dimensions, with eight rows of four outputs per thread in registers.
+//! A mask of any number of taps, with eight rows of four outputs per thread in registers.
 //!
 //! ```text
 //! each thread: four samples of a row, a block's width apart, and the same columns of the seven rows below, in one plane
-//! for each plane of the mask: map the plane
-//!     for each input row under its outputs: map the row
-//!         for each column of the mask: load the four samples
-//!             for each of the eight output rows whose mask covers the input row: load the tap; add four products
+//! for each plane of the mask, for each input row under its outputs, for each column of the mask:
+//!     load the four samples
+//!     for each of the eight output rows whose mask covers the input row: load the tap; add four products
 //! ```
 //!
 //! Per 32 multiply-adds: four loads of samples, adjacent along a warp, and eight of taps, the same for the whole warp; all
 //! from the first-level cache. No shared memory and no barrier.
 
-use super::{tap, Under, ACROSS};
+use super::{tap, Extended};
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
-use apron_abi::{Accumulator, VolumesParams, VOLUMES_DOWN, VOLUMES_TILE};
+use apron_abi::{Accumulator, Pixel, Sample, VolumesParams, VOLUMES_ACROSS, VOLUMES_BLOCK, VOLUMES_DOWN, VOLUMES_TILE};
 use core::marker::PhantomData;
 use core::ops::Div;
 
-/// The kernel.
+/// The kernel: samples of type `X` are summed in `S`, and become `O`.
 ///
 /// Launch contract: the buffers are as large as the parameters say, and the taps are in rows without gaps, plane by plane.
-pub struct Dense<S>(PhantomData<S>);
+pub struct Dense<X, S, O>(PhantomData<(X, S, O)>);
 
+const ACROSS: usize = VOLUMES_ACROSS as usize;
 const DOWN: usize = VOLUMES_DOWN as usize;
 
-impl<S: Accumulator + Div<Output = S>> Body for Dense<S> {
-    type Src = S;
-    type Dst = S;
+impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Dense<X, S, O> {
+    type Src = X;
+    type Dst = O;
     type Params = VolumesParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &VolumesParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &VolumesParams) {
         let sample = d.block_x() * VOLUMES_TILE[0] + d.thread_x();
         // SAFETY: a plane has rows.
         let (plane, band) = unsafe { div_rem(d.block_y(), p.rows_of_blocks) };
         let first = band * VOLUMES_TILE[1] + d.thread_y() * VOLUMES_DOWN;
-        if sample >= p.out[0] * p.channels || first >= p.out[1] || plane >= p.out[2] {
+        let row_samples = p.out[0] * p.channels;
+        if sample >= row_samples || first >= p.out[1] || plane >= p.out[2] {
             return;
         }
-        let under = Under::of(d, src, sample, p);
+        let extended = Extended::<D, X, S>::of(d, src, p);
+        // Samples after the row's last repeat it: their sums are not stored.
+        let mut places = [0; ACROSS];
+        for k in 0..ACROSS {
+            let sample = sample + k as u32 * VOLUMES_BLOCK[0];
+            places[k] = if sample < row_samples { sample } else { row_samples - 1 };
+        }
+        // SAFETY: a volume has at least one channel.
+        let ends =
+            unsafe { [places[0], places[ACROSS - 1]].map(|place| div_rem(place, p.channels).0 as i32 + p.origin[0]) };
+        let inside = ends[0] >= 0 && ends[1] + p.mask[0] as i32 <= p.sides[0] as i32;
         let mut sums = [[S::ZERO; ACROSS]; DOWN];
         for k in 0..p.mask[2] {
             let z = (plane + k) as i32 + p.origin[2];
-            let taps = k * p.mask[1];
             for j in 0..p.mask[1] + VOLUMES_DOWN - 1 {
-                let y = (first + j) as i32 + p.origin[1];
-                // For output row r, this row is under mask row `j - r`.
-                // SAFETY: the taps are in the mask.
-                unsafe {
-                    if j >= VOLUMES_DOWN - 1 && j < p.mask[1] {
-                        under.row(y, z, |i, samples| add::<D, S, true>(d, p, (taps, j, i), samples, &mut sums));
-                    } else {
-                        under.row(y, z, |i, samples| add::<D, S, false>(d, p, (taps, j, i), samples, &mut sums));
+                let line = extended.row((first + j) as i32 + p.origin[1], z);
+                for i in 0..p.mask[0] {
+                    let x = i as i32 + p.origin[0];
+                    // SAFETY: inside, the row has these samples.
+                    let samples = places.map(|place| unsafe { extended.sample(line, x, place, inside) });
+                    for r in 0..DOWN {
+                        // For output row r, this row is under mask row `j - r`; above the mask it is a large number.
+                        let row = j.wrapping_sub(r as u32);
+                        if row < p.mask[1] {
+                            // SAFETY: the tap is in the mask.
+                            let tap: S = unsafe { tap(d, (k * p.mask[1] + row) * p.mask[0] + i) };
+                            for x in 0..ACROSS {
+                                sums[r][x] = d.fma(tap, samples[x], sums[r][x]);
+                            }
+                        }
                     }
                 }
             }
         }
         for r in 0..DOWN {
-            // SAFETY: each output is one thread's.
-            unsafe { under.store(dst, (sample, first + r as u32, plane), sums[r]) };
-        }
-    }
-}
-
-/// Adds the products of samples of row `j` under the outputs with column `i` of the mask's plane, whose rows start at row
-/// `taps`: to `ALL` output rows, or only to those with such a mask row.
-#[inline(always)]
-unsafe fn add<D: Device, S: Accumulator, const ALL: bool>(
-    d: D,
-    p: &VolumesParams,
-    (taps, j, i): (u32, u32, u32),
-    samples: [S; ACROSS],
-    sums: &mut [[S; ACROSS]; DOWN],
-) {
-    for r in 0..DOWN {
-        // Above the mask it is a large number.
-        let row = j.wrapping_sub(r as u32);
-        if ALL || row < p.mask[1] {
-            // SAFETY: the tap is in the mask.
-            let tap: S = unsafe { tap(d, (taps + row) * p.mask[0] + i) };
-            for x in 0..ACROSS {
-                sums[r][x] = d.fma(tap, samples[x], sums[r][x]);
+            for k in 0..ACROSS {
+                let (row, sample) = (first + r as u32, sample + k as u32 * VOLUMES_BLOCK[0]);
+                if row < p.out[1] && sample < row_samples {
+                    let line = plane as u64 * p.out[1] as u64 + row as u64;
+                    // SAFETY: in the output, and no other thread's.
+                    unsafe { extended.store(dst, line * row_samples as u64 + sample as u64, sums[r][k]) };
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// The assembler ptxas.
 pub(super) struct Ptxas {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Its version, such as `13.5.37`.
     pub(super) version: String,
 }

@@ -3,28 +3,24 @@
 mod assemble;
 mod build;
 mod lint;
+mod resources;
 mod split;
 mod text;
 
 use crate::at;
 use apron_abi::{Family, Kernel, KernelFacts};
-use assemble::{Assembled, Ptxas};
+use assemble::Ptxas;
 use build::Toolchain;
 use lint::Expected;
+use resources::{ASSEMBLED, Before, RESOURCES, assemble_all};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use text::Module;
 
 /// Targets of the PTX files, each with the architectures that load its files.
 const TARGETS: [(&str, &[&str]); 2] =
     [("sm_75", &["sm_75", "sm_80", "sm_86", "sm_89"]), ("sm_90", &["sm_90", "sm_100", "sm_120"])];
-
-/// Architectures whose machine code is committed as well.
-const KEPT: &[&str] = &["sm_90"];
-
-const RESOURCES: &str = "crates/plan/resources.csv";
 
 /// A failed check.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,14 +97,16 @@ pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
             return Ok(());
         }
     };
-    let (mut made, failures) = assemble_all(&ptxas, &ptx, wanted)?;
-    let mut table = made.remove(RESOURCES).expect("made");
-    if let Some(family) = only {
-        let others = std::fs::read_to_string(crate::root().join(RESOURCES)).unwrap_or_default();
-        table = with_rows(&others, family, &String::from_utf8_lossy(&table)).into_bytes();
+    let (mut made, failures) = assemble_all(&ptxas, &ptx, wanted, &Before::default())?;
+    for path in [RESOURCES, ASSEMBLED] {
+        let mut table = made.remove(path).expect("made");
+        if let Some(family) = only {
+            let others = std::fs::read_to_string(crate::root().join(path)).unwrap_or_default();
+            table = with_rows(&others, family, &String::from_utf8_lossy(&table)).into_bytes();
+        }
+        write(path, &table)?;
     }
     replace("crates/cubin/cubin", &made, wanted)?;
-    write(RESOURCES, &table)?;
     verdict(&failures)
 }
 
@@ -122,7 +120,8 @@ pub(crate) fn check() -> Result<(), String> {
     ptx.extend(committed(PTX[1])?);
     let (mut failures, assembled) = std::thread::scope(|scope| {
         // In parallel: both take minutes.
-        let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, &ptx, |_| true)));
+        let assembled =
+            scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, &ptx, |_| true, &Before::read())));
         (compare_all(&ptx), assembled.join().expect("no panic"))
     });
     match assembled {
@@ -130,7 +129,9 @@ pub(crate) fn check() -> Result<(), String> {
             let (made, found) = assembled?;
             failures.extend(found);
             let mut there = committed("crates/cubin/cubin")?;
-            there.insert(RESOURCES.into(), std::fs::read(crate::root().join(RESOURCES)).unwrap_or_default());
+            for path in [RESOURCES, ASSEMBLED] {
+                there.insert(path.into(), std::fs::read(crate::root().join(path)).unwrap_or_default());
+            }
             failures.extend(compare_assembled(&made, &there));
         }
         Err(why) => failures.push(file_failure("", &why, "an assembler")),
@@ -331,96 +332,6 @@ fn with_rows(table: &str, family: &str, made: &str) -> String {
     let mut rows: Vec<&str> = others.chain(made.lines().filter(is_row_of_family)).collect();
     rows.sort_unstable();
     head.chain(rows).flat_map(|line| [line, "\n"]).collect()
-}
-
-/// An input of ptxas.
-struct Work {
-    family: Family,
-    target: &'static str,
-    architecture: &'static str,
-    /// The entry whose machine code is kept; `None` if all entries of a family are assembled together, only for their
-    /// resources.
-    entry: Option<&'static str>,
-    text: String,
-}
-
-/// Assembles the kernels of the wanted families for every architecture; returns the table of resources and the machine
-/// code to be committed.
-fn assemble_all(ptxas: &Ptxas, ptx: &Files, wanted: impl Fn(Family) -> bool) -> Result<(Files, Vec<Failure>), String> {
-    let (mut made, mut rows, mut failures) = (Files::new(), Vec::new(), Vec::new());
-    let mut works = Vec::new();
-    for family in Family::ALL.into_iter().filter(|family| wanted(*family)) {
-        for (target, architectures) in targets(family) {
-            // The file of the newest target up to this one; missing files are reported elsewhere.
-            let newest = |entry: &str| {
-                let older = TARGETS.iter().rev().skip_while(|(older, _)| *older != target);
-                let mut paths = older.map(|(older, _)| ptx_path(family.name(), entry, older));
-                paths.find_map(|path| ptx.get(&path)).map(|text| String::from_utf8_lossy(text).into_owned())
-            };
-            let texts: Vec<_> =
-                table(family).iter().filter_map(|expected| Some((expected.entry, newest(expected.entry)?))).collect();
-            for &architecture in architectures {
-                if KEPT.contains(&architecture) {
-                    let alone = texts.iter().map(|(entry, text)| (Some(*entry), text.clone()));
-                    works.extend(alone.map(|(entry, text)| Work { family, target, architecture, entry, text }));
-                } else {
-                    let text = split::joined(texts.iter().map(|(_, text)| text.as_str()), target);
-                    works.push(Work { family, target, architecture, entry: None, text });
-                }
-            }
-        }
-    }
-    // The longest first, to balance the load of the cores.
-    works.sort_by_key(|work| std::cmp::Reverse(work.text.len()));
-    for (Work { family, target, architecture, entry, .. }, assembled) in works.iter().zip(assemble_each(ptxas, &works))
-    {
-        let name = entry.map_or(family.name().into(), |entry| ptx_path(family.name(), entry, target));
-        match assembled? {
-            Assembled::Kernels(all, code) => {
-                failures.extend(assemble::complaints(&name, architecture, &all));
-                rows.extend(all.into_iter().map(|row| (row, *target, *architecture)));
-                if let Some(entry) = entry {
-                    made.insert(cubin_path(family.name(), entry, architecture), code);
-                }
-            }
-            Assembled::UnknownArchitecture => {
-                println!("note: ptxas {} does not know {architecture}: {name} not assembled for it", ptxas.version);
-            }
-            Assembled::Refused(said) => {
-                failures.push(file_failure(&name, &said, &format!("PTX that ptxas takes for {architecture}")));
-            }
-        }
-    }
-    let mut lines: Vec<String> = rows
-        .iter()
-        .map(|(row, target, architecture)| {
-            let (registers, spills, shared) = (row.registers, row.spill_bytes, row.static_shared_bytes);
-            format!("{},{target},{architecture},{registers},{spills},{shared}\n", row.entry)
-        })
-        .collect();
-    lines.sort();
-    let head = format!("# ptxas {}\nentry,target,arch,registers,spill_bytes,static_shared_bytes\n", ptxas.version);
-    made.insert(RESOURCES.into(), (head + &lines.concat()).into_bytes());
-    Ok((made, failures))
-}
-
-/// Assembles texts, one per core at a time; some take minutes.
-fn assemble_each(ptxas: &Ptxas, works: &[Work]) -> Vec<Result<Assembled, String>> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        while let Some((at, work)) = works.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
-            done.push((at, ptxas.assemble(at, &work.text, work.architecture)));
-        }
-        done
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut all: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
-    });
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, assembled)| assembled).collect()
 }
 
 #[cfg(test)]

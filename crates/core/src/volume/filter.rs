@@ -2,7 +2,7 @@
 
 use super::mask::check_anchor;
 use super::{VolumeBorders, VolumeMask, VolumeShape, unstacked};
-use crate::{Border, Error, Extent, PixelType, Result, Shape, Taps};
+use crate::{Border, Cast, Error, Extent, PixelType, Result, Shape, Taps};
 use apron_abi::BorderMode;
 
 /// The weights of a filter of volumes.
@@ -58,8 +58,8 @@ impl VolumeWeights {
 
 /// A filter of a volume.
 ///
-/// Sums are taken in [one type](VolumeFilter::sums) and rounded once, to the output's type, after the last axis: half to even,
-/// and saturating. Constants of borders extend the volume itself, before the first axis.
+/// Input and output are of any type. Sums are taken in [one type](VolumeFilter::sums) and become the output's once, after the last
+/// axis. Constants of borders extend the volume itself, before the first axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeFilter {
     /// Shape of the planes, one below the other.
@@ -74,6 +74,8 @@ pub struct VolumeFilter {
     pub weights: VolumeWeights,
     /// Sums are divided by this before they are rounded: the number of voxels, for a mean.
     pub divisor: f64,
+    /// How the quotients become integers.
+    pub cast: Cast,
     /// The borders along x, y and z.
     pub borders: VolumeBorders,
     /// Voxels to compute: the volume's own, or one for each window that touches it.
@@ -236,7 +238,7 @@ mod tests {
 
     fn filter(weights: VolumeWeights, borders: VolumeBorders, extent: Extent) -> VolumeFilter {
         let (shape, src, dst) = (Shape::new(5, 12, 2).unwrap(), PixelType::U8, PixelType::U8);
-        VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, borders, extent }
+        VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, cast: Cast::default(), borders, extent }
     }
 
     fn taps(taps: &[f64]) -> Taps {

@@ -11,10 +11,10 @@ use crate::{Machine, Tuning, Variant};
 use apron_core::{CountProblem, FilterProblem, MapProblem, MeasureProblem, PixelType, Problem, VolumeWeights};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The properties of a problem that its time depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Work {
     /// The operation.
     pub operation: &'static str,
@@ -69,6 +69,27 @@ pub struct Table {
     of_kind: HashMap<Kind, Vec<usize>>,
     /// Row indices by operation and variant, each with the best grid of that row.
     of_variant: HashMap<(&'static str, &'static str), Vec<(usize, Tuning)>>,
+    /// The rankings of the last problems: finding the nearest rows takes as long as a launch.
+    rankings: Mutex<HashMap<(Work, Machine), Arc<Ranking>>>,
+}
+
+/// Most rankings that a table keeps.
+const MOST_RANKINGS: usize = 256;
+
+/// The variants of an operation, the one to try first in front.
+#[derive(Debug)]
+pub(crate) struct Ranking {
+    /// Index of the nearest row.
+    row: Option<usize>,
+    pub(crate) variants: Vec<Ranked>,
+}
+
+/// A variant with its time in the nearest row, and the measured grid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranked {
+    pub(crate) variant: &'static Variant,
+    pub(crate) time: Option<Time>,
+    pub(crate) tuning: Option<Tuning>,
 }
 
 /// Operation, input type and output type: rows of other kinds are never compared.
@@ -214,8 +235,45 @@ impl Table {
 
     /// Returns the nearest row of the same operation and types, or of u16 in place of i16, or of f32 in place of f16.
     pub fn nearest(&self, work: &Work, machine: &Machine) -> Option<&Row> {
-        let rows = self.of_kind.get(&self.kind(work))?.iter().map(|index| &self.rows[*index]);
-        rows.map(|row| (row.distance(work, machine), row)).min_by(|a, b| order(&a.0, &b.0)).map(|(_, row)| row)
+        self.nearest_index(work, machine).map(|index| &self.rows[index])
+    }
+
+    fn nearest_index(&self, work: &Work, machine: &Machine) -> Option<usize> {
+        let rows = self.of_kind.get(&self.kind(work))?.iter().copied();
+        let distances = rows.map(|index| (self.rows[index].distance(work, machine), index));
+        distances.min_by(|a, b| order(&a.0, &b.0)).map(|(_, index)| index)
+    }
+
+    /// Returns the row by which a ranking was made.
+    pub(crate) fn row_of(&self, ranking: &Ranking) -> Option<&Row> {
+        ranking.row.map(|index| &self.rows[index])
+    }
+
+    /// Ranks the variants of an operation by their times in the nearest row. A variant without a time keeps its place in
+    /// [`VARIANTS`](crate::VARIANTS), before or after the measured ones. Variants that run only by name come last.
+    pub(crate) fn ranking(&self, work: &Work, machine: &Machine) -> Arc<Ranking> {
+        let mut kept = self.rankings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ranking) = kept.get(&(*work, *machine)) {
+            return ranking.clone();
+        }
+        let row = self.nearest_index(work, machine);
+        let mut variants: Vec<Ranked> = crate::variants(work.operation)
+            .map(|variant| {
+                let time = row.and_then(|index| self.rows[index].time(variant.name)).copied();
+                let tuning = time.and_then(|time| time.tuning).or_else(|| self.tuning(variant, work, machine));
+                Ranked { variant, time, tuning }
+            })
+            .collect();
+        let front = variants.iter().take_while(|ranked| ranked.time.is_none()).count();
+        let ms = |ranked: &Ranked| ranked.time.map_or(f64::INFINITY, |time| time.ms);
+        variants[front..].sort_by(|a, b| ms(a).total_cmp(&ms(b)));
+        variants.sort_by_key(|ranked| ranked.variant.by_name);
+        let ranking = Arc::new(Ranking { row, variants });
+        if kept.len() >= MOST_RANKINGS {
+            kept.clear();
+        }
+        kept.insert((*work, *machine), ranking.clone());
+        ranking
     }
 
     /// Returns the measured grid of a variant: from rows of the same types, or of any types if there are none.

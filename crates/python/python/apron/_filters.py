@@ -99,6 +99,13 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
     """Correlates an array with a mask of as many axes."""
     cval = float(cval)
     wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
+    leading = wide[0] if wide else 0
+    if groups(weights.shape) > 3 and groups(weights.shape[leading:]) <= 3:
+        # What lies along the axes before the mask's first taps is filtered part by part.
+        parts = input.reshape(-1, *input.shape[leading:])
+        weights = weights.reshape(weights.shape[leading:])
+        filtered = [dense(part, dtype, weights, origins[leading:], mode, cval, device) for part in parts]
+        return np.stack(filtered).reshape(input.shape)
     if input.ndim > 3 and groups(weights.shape) > 3:
         summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
         return _apron.separable(summed, dtype, _apron.Passes([]), device)

@@ -1,5 +1,6 @@
 """Arrays of CuPy and PyTorch, where they are: on a GPU, on its stream; what goes in comes out."""
 
+import functools
 import math
 import sys
 
@@ -47,16 +48,18 @@ def dtype_of(dtype):
 class Foreign:
     """An array of another library: what it has in common with NumPy's, and filters of it."""
 
-    def __init__(self, native, shape, dtype):
-        self.native, self.shape, self.dtype = native, tuple(shape), dtype
-        self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
+    def __init__(self, native, dtype):
+        self.native, self.shape, self.dtype = native, tuple(native.shape), dtype
+        self.ndim, self.size = len(self.shape), math.prod(self.shape)
         if dtype.kind == "c":
             raise TypeError(f"apron: dtype is {dtype}, but must be real on a GPU and in PyTorch")
 
     def room(self, output):
         """Returns the array that a result is written into, and the one that it is copied into, if that is another."""
-        if output is None or isinstance(output, (str, type, np.dtype)) or type(output).__name__ == "dtype":
-            return self.empty(self.dtype if output is None else dtype_of(output)), None
+        if output is None:
+            return self.empty(self.dtype), None
+        if isinstance(output, (str, type, np.dtype)) or type(output).__name__ == "dtype":
+            return self.empty(dtype_of(output)), None
         target = as_array(output)
         if type(target) is not type(self):
             raise TypeError(f"output is a {type(output).__module__} array, but must be of the input's library and place")
@@ -77,7 +80,7 @@ class Foreign:
 
 
 class _OnGpu(Foreign):
-    """An array on a GPU, with an address and a stream."""
+    """An array on a GPU, with the address of its samples, in C order, and a stream."""
 
     def given(self):
         return (self.address, self.shape, self.dtype)
@@ -120,9 +123,12 @@ class _CuPy(_OnGpu):
         cupy = sys.modules["cupy"]
         if not array.flags.c_contiguous:
             array = cupy.ascontiguousarray(array)
-        super().__init__(array, array.shape, array.dtype)
+        super().__init__(array, array.dtype)
         self.address = array.data.ptr
-        self.stream = (array.device.id, cupy.cuda.get_current_stream().ptr)
+
+    @property
+    def stream(self):
+        return (self.native.device.id, sys.modules["cupy"].cuda.get_current_stream().ptr)
 
     def empty(self, dtype):
         return _CuPy(sys.modules["cupy"].empty(self.shape, dtype))
@@ -148,8 +154,8 @@ class _Other(_OnGpu):
             taken = _apron.GpuArray.of_interface(array, ordinal)
         else:
             taken = _apron.GpuArray.of_dlpack(array)
-        super().__init__(array, taken.shape, taken.dtype)
-        self.taken, self.address, self.stream = taken, taken.address, taken.stream
+        super().__init__(taken, taken.dtype)
+        self.native, self.taken, self.address, self.stream = array, taken, taken.address, taken.stream
 
     def room(self, output):
         room, target = super().room(output)
@@ -167,6 +173,7 @@ class _Other(_OnGpu):
         return array
 
 
+@functools.cache
 def _dtype_of_torch(dtype):
     name = str(dtype).removeprefix("torch.")
     try:
@@ -177,15 +184,20 @@ def _dtype_of_torch(dtype):
 
 class _Torch(_OnGpu):
     def __init__(self, tensor):
-        torch = sys.modules["torch"]
         if tensor.requires_grad:
             raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
         tensor = tensor.contiguous()
-        super().__init__(tensor, tensor.shape, _dtype_of_torch(tensor.dtype))
+        super().__init__(tensor, _dtype_of_torch(tensor.dtype))
         self.address = tensor.data_ptr()
-        self.stream = (tensor.device.index, torch.cuda.current_stream(tensor.device).cuda_stream)
+
+    @property
+    def stream(self):
+        device = self.native.device
+        return (device.index, sys.modules["torch"].cuda.current_stream(device).cuda_stream)
 
     def empty(self, dtype):
+        if dtype is self.dtype:
+            return _Torch(sys.modules["torch"].empty_like(self.native))
         return _Torch(self.native.new_empty(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name)))
 
     def zeros(self, dtype):
@@ -204,7 +216,7 @@ class _TorchOnHost(Foreign):
     def __init__(self, tensor):
         if tensor.requires_grad:
             raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
-        super().__init__(tensor, tensor.shape, _dtype_of_torch(tensor.dtype))
+        super().__init__(tensor, _dtype_of_torch(tensor.dtype))
 
     def empty(self, dtype):
         return _TorchOnHost(self.zeros(dtype))
