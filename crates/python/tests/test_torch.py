@@ -87,7 +87,7 @@ def test_masks_have_gradients(name, mode):
     def filtered(image, weights):
         return getattr(own, name)(image, weights, mode, 2.5, (-1, 1))
 
-    given = random(3, 4), torch.tensor(MASK, requires_grad=True)
+    given = random(3, 4), torch.tensor(MASK, device=DEVICE, requires_grad=True)
     assert torch.autograd.gradcheck(filtered, given) and torch.autograd.gradgradcheck(filtered, given)
     taps = [torch.tensor(MASK[at], device=DEVICE, requires_grad=True) for at in range(2)]
     assert torch.autograd.gradcheck(lambda *taps: own.separable(given[0].detach(), taps, mode), taps)
