@@ -188,6 +188,7 @@ fn cells<T: Pixel>(
             }
         };
         for y in rows[part].clone() {
+            parallel::end_if_stopped();
             match roi {
                 None => add(image.row(y)),
                 Some(roi) => selected(image, roi, y).for_each(&mut add),

@@ -168,6 +168,7 @@ impl<'a, T: Pixel> Placed<'a, T> {
     fn each_cell(&self, samples: &[T], mut take: impl FnMut(u64)) {
         let mut cells = [0; AT_ONCE];
         for samples in samples.chunks(AT_ONCE * self.row) {
+            parallel::end_if_stopped();
             let cells = &mut cells[..samples.len() / self.row];
             cells.fill(0);
             for (&column, edges) in self.columns.picked().iter().zip(&self.edges) {

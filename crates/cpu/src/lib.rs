@@ -52,7 +52,7 @@ pub use narrowing::Narrowing;
 pub use pad::{pad, pad_into};
 pub use pages::{copied, image_from_bytes};
 pub use paired::{paired, paired_into};
-pub use parallel::{progress, serially};
+pub use parallel::{Job, progress, serially};
 pub use percentiles::percentiles;
 pub use pointwise::{pointwise, pointwise_into};
 pub use scaled::{scaled, scaled_into};

@@ -4,8 +4,11 @@
 //! per element type instead of once per operation and pair of types.
 
 use rayon::prelude::*;
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::cell::RefCell;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Calls that the running loops of all threads have finished, and all their calls.
 static CALLS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -14,12 +17,20 @@ static CALLS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 struct Loop {
     calls: u64,
     finished: AtomicU64,
+    job: Option<Job>,
 }
 
 impl Loop {
     fn new(calls: usize) -> Loop {
         CALLS[1].fetch_add(calls as u64, Relaxed);
-        Loop { calls: calls as u64, finished: AtomicU64::new(0) }
+        Loop { calls: calls as u64, finished: AtomicU64::new(0), job: job() }
+    }
+
+    /// Begins a call: loops within it run on its thread.
+    fn call(&self) -> Within {
+        let call = Here { in_call: true, job: self.job.clone() }.enter();
+        end_if_stopped();
+        call
     }
 
     fn finish_one(&self) {
@@ -35,25 +46,81 @@ impl Drop for Loop {
     }
 }
 
+/// What a thread does.
+struct Here {
+    in_call: bool,
+    job: Option<Job>,
+}
+
 thread_local! {
-    /// Whether this thread runs a call of a loop.
-    static IN_CALL: Cell<bool> = const { Cell::new(false) };
+    static HERE: RefCell<Here> = const { RefCell::new(Here { in_call: false, job: None }) };
 }
 
-/// A call of a loop: loops within it run on its thread.
-struct Call {
-    outer: bool,
-}
-
-impl Call {
-    fn new() -> Call {
-        Call { outer: IN_CALL.replace(true) }
+impl Here {
+    /// Holds for this thread until the result is dropped.
+    fn enter(self) -> Within {
+        Within { outer: HERE.replace(self) }
     }
 }
 
-impl Drop for Call {
+/// What a thread does for a while.
+struct Within {
+    outer: Here,
+}
+
+impl Drop for Within {
     fn drop(&mut self) {
-        IN_CALL.set(self.outer);
+        HERE.with_borrow_mut(|here| mem::swap(here, &mut self.outer));
+    }
+}
+
+fn in_call() -> bool {
+    HERE.with_borrow(|here| here.in_call)
+}
+
+/// Returns the job that this thread works on, if it may be stopped.
+fn job() -> Option<Job> {
+    HERE.with_borrow(|here| here.job.clone())
+}
+
+/// Work that another thread may stop.
+///
+/// ```
+/// use apron_core::{Image, Pixel};
+///
+/// let (job, image) = (apron_cpu::Job::default(), u8::into_any(Image::new(2, 1, 1, vec![3u8, 4])?));
+/// assert!(job.run(|| apron_cpu::copied(&image)).is_some());
+/// job.stop();
+/// assert!(job.run(|| apron_cpu::copied(&image)).is_none());
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Job(Arc<AtomicBool>);
+
+impl Job {
+    /// Runs `work`. Returns `None` if it was stopped; then it has ended on all threads.
+    pub fn run<R>(&self, work: impl FnOnce() -> R) -> Option<R> {
+        let _job = Here { in_call: in_call(), job: Some(self.clone()) }.enter();
+        // What is half done is dropped, and nobody sees it.
+        catch_unwind(AssertUnwindSafe(work))
+            .map(Some)
+            .unwrap_or_else(|panic| if panic.is::<Stopped>() { None } else { resume_unwind(panic) })
+    }
+
+    /// Ends the work before the next rows of its loops.
+    pub fn stop(&self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// What unwinds the threads of a job that was stopped.
+struct Stopped;
+
+/// Unwinds this thread if its job was stopped.
+pub(crate) fn end_if_stopped() {
+    if HERE.with_borrow(|here| here.job.as_ref().is_some_and(|job| job.0.load(Relaxed))) {
+        // Not by `panic!`, which prints.
+        resume_unwind(Box::new(Stopped));
     }
 }
 
@@ -74,18 +141,18 @@ pub fn progress() -> Option<f64> {
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 pub fn serially<R>(work: impl FnOnce() -> R) -> R {
-    let _call = Call::new();
+    let _call = Here { in_call: true, job: job() }.enter();
     work()
 }
 
 /// Collects the results of `work` for every index below `count`, in order.
 pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
-    if IN_CALL.get() {
+    if in_call() {
         return (0..count).map(work).collect();
     }
     let run = Loop::new(count);
     let call = |index| {
-        let _call = Call::new();
+        let _call = run.call();
         let result = work(index);
         run.finish_one();
         result
@@ -95,12 +162,12 @@ pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> 
 
 /// Calls `work` with every chunk of `size` elements, the last of which may be shorter, and its index.
 pub(crate) fn chunks<T: Send>(elements: &mut [T], size: usize, work: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    if IN_CALL.get() {
+    if in_call() {
         return elements.chunks_mut(size).enumerate().for_each(|(index, chunk)| work(index, chunk));
     }
     let run = Loop::new(elements.len().div_ceil(size));
     elements.par_chunks_mut(size).enumerate().for_each(|(index, chunk)| {
-        let _call = Call::new();
+        let _call = run.call();
         work(index, chunk);
         run.finish_one();
     });
@@ -108,13 +175,13 @@ pub(crate) fn chunks<T: Send>(elements: &mut [T], size: usize, work: &(dyn Fn(us
 
 /// Calls `work` with every item, and scratch memory that the calls of one task share.
 pub(crate) fn items<T: Send, W: Default>(items: Vec<T>, work: &(dyn Fn(&mut W, T) + Sync)) {
-    if IN_CALL.get() {
+    if in_call() {
         let mut scratch = W::default();
         return items.into_iter().for_each(|item| work(&mut scratch, item));
     }
     let run = Loop::new(items.len());
     items.into_par_iter().for_each_init(W::default, |scratch, item| {
-        let _call = Call::new();
+        let _call = run.call();
         work(scratch, item);
         run.finish_one();
     });
@@ -128,7 +195,7 @@ pub(crate) fn split(count: u32, parts: u64) -> Vec<std::ops::Range<u32>> {
 
 /// Number of threads that a loop here has.
 pub(crate) fn threads() -> u64 {
-    if IN_CALL.get() { 1 } else { rayon::current_num_threads() as u64 }
+    if in_call() { 1 } else { rayon::current_num_threads() as u64 }
 }
 
 /// Adds counts, element by element, to those of the first part; empty without parts.
@@ -193,6 +260,29 @@ mod tests {
         };
         assert_eq!(map(64, &|_| inner()), [true; 64]);
         assert_eq!(threads(), rayon::current_num_threads() as u64);
+    }
+
+    #[test]
+    fn a_job_that_is_stopped_ends_on_all_threads() {
+        let (job, calls) = (Job::default(), AtomicU64::new(0));
+        let stopping = |_| {
+            calls.fetch_add(1, Relaxed);
+            job.stop();
+        };
+        assert!(job.run(|| map(1 << 20, &stopping)).is_none());
+        assert!(calls.load(Relaxed) <= threads());
+        assert!(Job::default().run(|| map(4, &|_| end_if_stopped())).is_some());
+        // A call belongs to the job of its loop, and so does what runs serially.
+        for run in [|work: &(dyn Fn() + Sync)| drop(map(1, &|_| work())), |work: &(dyn Fn() + Sync)| serially(work)] {
+            let job = Job::default();
+            let stopping = || {
+                job.stop();
+                end_if_stopped();
+            };
+            assert!(job.run(|| run(&stopping)).is_none());
+        }
+        // This thread's own work goes on.
+        end_if_stopped();
     }
 
     #[test]

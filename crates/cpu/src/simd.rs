@@ -4,6 +4,7 @@
 //! it, otherwise that function is compiled for the baseline.
 #![allow(unsafe_code)] // only in this file: instructions beyond the baseline, after detection
 
+use crate::parallel;
 use std::num::Wrapping;
 use std::ops::Add;
 
@@ -85,9 +86,10 @@ pub(crate) trait Work {
     fn run<L: Level>(self);
 }
 
-/// Runs the work with the widest vector instructions of this machine.
+/// Runs the work with the widest vector instructions of this machine, unless its job was stopped: the calls of a loop may be long.
 #[inline(always)]
 pub(crate) fn run(work: impl Work) {
+    parallel::end_if_stopped();
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {

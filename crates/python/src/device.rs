@@ -7,9 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::RefCell;
-use std::process;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
+use std::{process, thread};
 
 /// The process that loaded the module: the CPU's threads are its own.
 static LOADED_BY: LazyLock<u32> = LazyLock::new(process::id);
@@ -127,8 +130,18 @@ pub(crate) fn chosen(given: Option<&Device>) -> PyResult<apron::Device> {
 /// Multiply-adds that one thread has done before others have woken.
 const SMALL: usize = 1 << 18;
 
+/// Multiply-adds that may take longer than a user who presses Ctrl-C waits.
+const LONG: usize = 1 << 26;
+
+/// How often the interpreter is asked for signals while work is done.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// Works without the interpreter's lock; `cost` is a number of multiply-adds, of which few take one thread. In a forked
 /// process, which has none of the threads of the process before, it works with threads of its own.
+///
+/// # Errors
+/// Apron's, and that of a signal's handler: `KeyboardInterrupt` by Ctrl-C. Then the work has ended, too: on the CPU before its next
+/// rows.
 pub(crate) fn work<R: Send>(
     py: Python<'_>,
     cost: usize,
@@ -139,10 +152,38 @@ pub(crate) fn work<R: Send>(
             return apron_cpu::serially(work).map_err(raised);
         }
         let own = process::id();
-        if *LOADED_BY == own {
-            return work().map_err(raised);
+        let pool = if *LOADED_BY == own { None } else { Some(forked_threads(own)?) };
+        if cost < LONG { on(pool, work).map_err(raised) } else { interruptibly(pool, work) }
+    })
+}
+
+/// Works with the threads of a pool; by default with those of all.
+fn on<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> R + Send) -> R {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+/// Works on another thread, while this one handles signals.
+fn interruptibly<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> apron::Result<R> + Send) -> PyResult<R> {
+    let (job, (sender, receiver)) = (apron_cpu::Job::default(), mpsc::channel::<()>());
+    // What the work borrows outlives it: the scope ends with its thread.
+    thread::scope(|scope| {
+        let working = scope.spawn(|| {
+            let _done = sender;
+            on(pool, || job.run(work))
+        });
+        let mut handled = Ok(());
+        while handled.is_ok() && receiver.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            handled = Python::attach(|py| py.check_signals());
         }
-        forked_threads(own)?.install(work).map_err(raised)
+        if handled.is_err() {
+            job.stop();
+        }
+        let result = working.join().unwrap_or_else(|panic| resume_unwind(panic));
+        handled?;
+        result.expect("work that was not stopped").map_err(raised)
     })
 }
 

@@ -185,7 +185,7 @@ def _dtype_of_torch(dtype):
 class _Torch(_OnGpu):
     def __init__(self, tensor):
         if tensor.requires_grad:
-            raise RuntimeError("apron: the tensor requires a gradient, which is not computed: call tensor.detach() first")
+            raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
         tensor = tensor.contiguous()
         super().__init__(tensor, _dtype_of_torch(tensor.dtype))
         self.address = tensor.data_ptr()
@@ -215,7 +215,7 @@ class _TorchOnHost(Foreign):
 
     def __init__(self, tensor):
         if tensor.requires_grad:
-            raise RuntimeError("apron: the tensor requires a gradient, which is not computed: call tensor.detach() first")
+            raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
         super().__init__(tensor, _dtype_of_torch(tensor.dtype))
 
     def empty(self, dtype):
