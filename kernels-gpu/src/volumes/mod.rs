@@ -104,9 +104,10 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
         let column = x + pixel as i32;
         let is_in_row = (column as u32) < p.sides[0];
         match if is_in_row { Some(column) } else { self.borders[0].map(column, p.sides[0] as i32) } {
-            // SAFETY: plane, row and column are in the volume.
             Some(column) => {
-                S::of(unsafe { d.load(self.src, start + column as u32 as u64 * p.channels as u64 + channel as u64) })
+                let at = start + column as u32 as u64 * p.channels as u64 + channel as u64;
+                // SAFETY: plane, row and column are in the volume.
+                S::of(unsafe { d.load(self.src, at) })
             }
             None => self.constants[0],
         }
