@@ -1,8 +1,10 @@
 //! Rows as lines of text.
 
 use super::{Row, Time, Work};
-use crate::{Tuning, VARIANTS};
+use crate::{Tuning, VARIANTS, Variant};
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// Values of the column `sums`.
 const ANY: &str = "any";
@@ -10,6 +12,10 @@ const EXACT: &str = "exact";
 /// Values of the column `aligned`.
 const ALIGNED: &str = "yes";
 const UNALIGNED: &str = "no";
+
+/// The variants by operation and name: the table names thousands of them, and is read when a program makes its first plan.
+static BY_NAME: LazyLock<HashMap<(&str, &str), &Variant>> =
+    LazyLock::new(|| VARIANTS.iter().map(|variant| ((variant.operation, variant.name), *variant)).collect());
 
 /// Parses a row from a line.
 pub(super) fn row(line: &str) -> Option<Row> {
@@ -19,8 +25,8 @@ pub(super) fn row(line: &str) -> Option<Row> {
     else {
         return None;
     };
+    let operation = BY_NAME.get(&(operation, times.split('=').next()?))?.operation;
     let whole = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
-    let operation = VARIANTS.iter().find(|variant| variant.operation == operation)?.operation;
     let time = |text: &str| {
         let (variant, ms) = text.split_once('=')?;
         let (ms, tuning) = ms.split_once('@').map_or((ms, None), |(ms, tuning)| (ms, Some(tuning)));
@@ -28,7 +34,7 @@ pub(super) fn row(line: &str) -> Option<Row> {
             Some((rows, residents)) => Some(Tuning { rows: rows.parse().ok()?, residents: whole(residents)? }),
             None => None,
         };
-        let variant = crate::variants(operation).find(|known| known.name == variant)?.name;
+        let variant = BY_NAME.get(&(operation, variant))?.name;
         Some(Time { variant, ms: ms.parse().ok().filter(|ms: &f64| ms.is_finite() && *ms > 0.0)?, tuning })
     };
     Some(Row {
