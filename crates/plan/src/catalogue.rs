@@ -203,7 +203,7 @@ mod tests {
         last.push((volume(F64, 5000), "volumes-dense", volume(U8, 3)));
         let doubles = |taps| Problem::from(Separable { src: F64, dst: F64, ..noun(taps) });
         last.push((correlate(3, F64, (200, 3)), "volumes-plane-dense", correlate(3, F32, (1, 1))));
-        last.push((doubles(5000), "volumes-plane-separable", singles(3)));
+        last.push((doubles(5000), "volumes-plane-passes", singles(3)));
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
         }

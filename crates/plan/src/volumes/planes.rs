@@ -101,7 +101,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 110,
         kernels: "volumes-dense",
-        ..Variant::new("volumes-plane-separable", Family::Volumes, "f64 pixels, any number of taps", &For(separable))
+        ..Variant::new("volumes-plane-passes", Family::Volumes, "f64 pixels, any number of taps", &For(separable))
     },
 ];
 
@@ -136,7 +136,7 @@ mod tests {
         let (shape, src, dst) = (Shape::new(10, 7, 1).unwrap(), PixelType::F32, PixelType::F32);
         let (border, extent, taps_x, taps_y) = (Border::Wrap, Extent::Same, taps.clone(), taps);
         let problem = Problem::from(Separable { shape, src, dst, taps_x, taps_y, border, extent });
-        let error = plan(&problem, Some("volumes-plane-separable"), &Machine::EMULATED).unwrap_err();
+        let error = plan(&problem, Some("volumes-plane-passes"), &Machine::EMULATED).unwrap_err();
         assert!(error.to_string().contains("f32 to f32 pixels"), "{error}");
     }
 }
