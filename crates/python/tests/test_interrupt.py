@@ -12,11 +12,14 @@ from apron import ndimage
 
 #: Works for many seconds, and prints when it was interrupted.
 CHILD = """
+import signal
 import time
 import numpy as np
 import apron
 from apron import ndimage
 
+# A shell's background job inherits that the signal is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 image, weights = np.ones({shape}, {dtype!r}), np.random.rand(*{sides})
 print("begins", flush=True)
 try:
