@@ -322,11 +322,8 @@ fn at_once(
     let sides: [u32; 3] =
         std::array::from_fn(|axis| if axis < shape.len() { shape[shape.len() - 1 - axis] } else { 1 });
     let window: u32 = taps.iter().map(Taps::len).max().unwrap_or(1);
-    // Kernels of volumes have no pass along axes without taps; means over many samples are running sums, and those of few are
-    // summed tap by tap everywhere, in the same order.
-    let is_running = mean && window > LONG_MEAN;
-    let is_on_host = matches!(input, Input::Host(..));
-    let by_images = input.pixel() != PixelType::F64 || is_running || (is_on_host && !mean);
+    // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums.
+    let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN);
     if sides[2] == 1 && is_planar(input.pixel(), dst) && by_images && (mean || divisor == 1.0) {
         let ([x, y, _], [across, down, _]) = (taps, borders);
         let borders = match (x.len(), y.len()) {

@@ -11,6 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from torch import library
+
 import apron.torch as own
 from apron import ndimage
 from apron._arguments import MODES
@@ -159,7 +161,7 @@ def test_operators_keep_the_rules_of_torch(weights_require_grad):
         own._along: (image, taps, [1, 0], [0, 1], ["mirror", "wrap"], 0.0),
         own._along_transposed: (image, taps, [1, 0], [0, 1], ["mirror", "wrap"]),
     }.items():
-        assert set(torch.library.opcheck(operator, given).values()) == {"SUCCESS"}
+        assert set(library.opcheck(operator, given).values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize(

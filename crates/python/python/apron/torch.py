@@ -16,6 +16,7 @@ tensor([3., 2., 1., 0., 0.], dtype=torch.float64)
 
 import numpy as np
 import torch
+from torch import library
 
 from . import ndimage
 from ._arguments import MODES, axes_of, check_mode, for_each
@@ -219,7 +220,7 @@ def _planned(input, make, *arguments):
 def _operator(schema):
     """Makes an operator of a function that returns a new tensor."""
     name, _, arguments = schema.partition("(")
-    return torch.library.custom_op(f"apron::{name}", mutates_args=(), schema=f"({arguments} -> Tensor")
+    return library.custom_op(f"apron::{name}", mutates_args=(), schema=f"({arguments} -> Tensor")
 
 
 @_operator("correlate(Tensor input, Tensor weights, SymInt[] origins, str mode, float cval)")
