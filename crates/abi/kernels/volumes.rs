@@ -7,32 +7,26 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// Types of samples, and of their sums. Others are converted before and after.
-const TYPES: [(&str, &str); 10] = [
-    ("f32", "f32"),
-    ("f64", "f64"),
-    ("u8", "f64"),
-    ("i8", "f64"),
-    ("u16", "f64"),
-    ("i16", "f64"),
-    ("u32", "f64"),
-    ("i32", "f64"),
-    ("u64", "f64"),
-    ("i64", "f64"),
-];
+/// Types of samples that are summed as they are read. Others are converted before and after.
+const TYPES: [&str; 10] = ["f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+
+/// Returns the type of the sums of samples of a type.
+fn sums_of(src: &str) -> &'static str {
+    if src == "f32" { "f32" } else { "f64" }
+}
 
 fn rows() -> Vec<Row> {
-    let of = |stage: &str, body: &str, (src, sum)| {
-        let row = kernel("dense", stage, [src, src], format!("volumes::{body}<{src}, {sum}, {src}>"), "VolumesParams");
+    let of = |stage: &str, body: &str, src| {
+        let body = format!("volumes::{body}<{src}, {}, {src}>", sums_of(src));
+        let row = kernel("dense", stage, [src, src], body, "VolumesParams");
         row.taps("SmallParameter").block("VOLUMES_BLOCK")
     };
-    let dense =
-        TYPES.map(|types| of("", "Dense", types).taps("Global").residents(if types.1 == "f32" { 4 } else { 3 }));
-    let rows = TYPES.map(|types| {
-        let shared = format!("SharedMemory::RowsTile({})", if types.1 == "f32" { 4 } else { 8 });
-        of("rows", "Rows", types).block("VOLUMES_ROWS_BLOCK").shared(shared, 4).residents(3)
+    let dense = TYPES.map(|src| of("", "Dense", src).taps("Global").residents(if src == "f32" { 4 } else { 3 }));
+    let rows = TYPES.map(|src| {
+        let shared = format!("SharedMemory::RowsTile({})", if src == "f32" { 4 } else { 8 });
+        of("rows", "Rows", src).block("VOLUMES_ROWS_BLOCK").shared(shared, 4).residents(3)
     });
-    let columns = TYPES.map(|types| of("columns", "Columns", types).residents(4));
+    let columns = TYPES.map(|src| of("columns", "Columns", src).residents(4));
     let march = |src: &'static str, of: &Marching| {
         marching("march", src, format!("volumes::March<{src}, {}, {}>", of.taps, of.down), of)
     };

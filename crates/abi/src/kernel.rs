@@ -91,8 +91,8 @@ impl SharedMemory {
     /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
     /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread, if windows
-    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile)), one channel and the longest pieces
-    /// ([`OrderedTile`](SharedMemory::OrderedTile)).
+    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile)),
+    /// and one channel and the longest pieces ([`OrderedTile`](SharedMemory::OrderedTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {

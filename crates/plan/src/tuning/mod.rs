@@ -341,6 +341,22 @@ mod tests {
     }
 
     #[test]
+    fn a_ranking_is_kept_for_its_work_and_machine() {
+        let table = Table::parse(ROW);
+        let (work, machine) = (table.rows()[0].work, Machine::EMULATED);
+        let first = table.ranking(&work, &machine);
+        assert!(Arc::ptr_eq(&first, &table.ranking(&work, &machine)));
+        for other in [Work { width: 7, ..work }, Work { side: work.side + 2, ..work }] {
+            assert!(!Arc::ptr_eq(&first, &table.ranking(&other, &machine)));
+        }
+        assert!(!Arc::ptr_eq(&first, &table.ranking(&work, &Machine { multiprocessors: 1, ..machine })));
+        for width in 1..=MOST_RANKINGS as u32 {
+            table.ranking(&Work { width, ..work }, &machine);
+        }
+        assert!(table.rankings.lock().unwrap().len() <= MOST_RANKINGS);
+    }
+
+    #[test]
     fn taps_whose_sums_are_exact_have_rows_of_their_own() {
         let of = |exact, side| Row { work: Work { exact, side, ..row(ROW).unwrap().work }, ..row(ROW).unwrap() };
         let (any, exact) = (of(false, 17), of(true, 5));
