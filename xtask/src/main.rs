@@ -16,7 +16,8 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
   ptx [FAMILY]    build the kernels' PTX and machine code, a file per kernel: all, or those of one family
-  ptx --check     rebuild and compare, lint and assemble the committed files
+  ptx --check     lint the committed files; rebuild, assemble and compare what has changed since it was made, and a
+                  seventh of the rest in turn, by the day; or everything: ptx --check --all
   ladder          make the tables and the plot of docs/ladder.md from benches/record/h100-ladder.csv
   ladder --check  compare the committed ones with what the record gives
   speed           make the tables in docs/speed.md and README.md and their picture from benches/record/h100-speed.csv
@@ -34,7 +35,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments[..] {
-        ["ptx", "--check"] => ptx::check(),
+        ["ptx", "--check"] => ptx::check(false),
+        ["ptx", "--check", "--all"] => ptx::check(true),
         ["ptx"] => ptx::generate(None),
         ["ptx", family] => ptx::generate(Some(family)),
         ["ladder"] => ladder::generate(),

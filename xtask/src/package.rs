@@ -1,30 +1,34 @@
 //! Packages as published on crates.io: each builds from its `.crate` alone, and is small enough.
 
-use crate::at;
+use crate::{at, check::succeed};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 /// crates.io accepts 10 MiB. A package near the limit should move a family of kernels into a crate of its own.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// Packages and builds every crate except xtask and the Python module, which is a wheel, and checks their sizes.
+/// What is not published: the Python module is a wheel.
+const EXCLUDED: [&str; 4] = ["--exclude", "xtask", "--exclude", "apron-python"];
+
+/// Packages every crate, checks the sizes, and builds what the packages hold.
+///
+/// `cargo package` would build them itself, but takes a package that depends on another of the same version from an earlier
+/// run, if there was one: the contents of a registry do not change, and its registry for the time being is one to it.
 pub(crate) fn check() -> Result<(), String> {
-    let mut command = crate::cargo();
-    // Nothing of it is run: without what debuggers read, it compiles faster.
-    command.env("CARGO_PROFILE_DEV_DEBUG", "0");
-    // Uncommitted files are packaged as well: the check is of the working tree.
-    command.args([
-        "package",
-        "--workspace",
-        "--exclude",
-        "xtask",
-        "--exclude",
-        "apron-python",
-        "--allow-dirty",
-        "--quiet",
-    ]);
-    crate::check::succeed(&mut command)?;
     let folder = crate::target_dir().join("package");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| at(&folder, error))?;
+    }
+    // Uncommitted files are packaged as well: the check is of the working tree.
+    let package = ["package", "--workspace", "--allow-dirty", "--no-verify", "--quiet"];
+    succeed(crate::cargo().args(package).args(EXCLUDED))?;
+
+    let unpacked = folder.join("unpacked");
+    fs::create_dir_all(&unpacked).map_err(|error| at(&unpacked, error))?;
     let mut found = 0;
-    for entry in std::fs::read_dir(&folder).map_err(|error| at(&folder, error))?.flatten() {
+    for entry in fs::read_dir(&folder).map_err(|error| at(&folder, error))?.flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|extension| extension != "crate") {
             continue;
@@ -35,6 +39,32 @@ pub(crate) fn check() -> Result<(), String> {
         if bytes > MOST_BYTES {
             return Err(format!("{}: {bytes} bytes, of at most {MOST_BYTES}", path.display()));
         }
+        succeed(Command::new("tar").arg("-xzf").arg(&path).arg("-C").arg(&unpacked))?;
     }
-    if found == 0 { Err(format!("{}: no package", folder.display())) } else { Ok(()) }
+    if found == 0 {
+        return Err(format!("{}: no package", folder.display()));
+    }
+    build(&unpacked)
+}
+
+/// Builds the packages unpacked in `folder`, each of which takes the others from there instead of from crates.io.
+fn build(folder: &Path) -> Result<(), String> {
+    // With the profiles and the versions of the workspace, so that other people's crates are compiled once for both.
+    let root = crate::root();
+    let manifest = root.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(|error| at(&manifest, error))?;
+    let profiles = text.find("[profile.dev]").ok_or("Cargo.toml: no [profile.dev]")?;
+    let mut text = format!("{}\n[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[patch.crates-io]\n", &text[profiles..]);
+    for entry in fs::read_dir(folder).map_err(|error| at(folder, error))?.flatten() {
+        let folder = entry.file_name().display().to_string();
+        let (name, _) = folder.rsplit_once('-').ok_or_else(|| format!("{folder}: no name and version"))?;
+        let _ = writeln!(text, "{name} = {{ path = \"{folder}\" }}");
+    }
+    let manifest = folder.join("Cargo.toml");
+    fs::write(&manifest, text).map_err(|error| at(&manifest, error))?;
+    let lock = folder.join("Cargo.lock");
+    fs::copy(root.join("Cargo.lock"), &lock).map_err(|error| at(&lock, error))?;
+    let mut build = crate::cargo();
+    build.current_dir(folder).args(["build", "--workspace", "--quiet", "--target-dir"]).arg(crate::target_dir());
+    succeed(&mut build)
 }

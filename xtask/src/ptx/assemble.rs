@@ -50,11 +50,11 @@ impl Ptxas {
         Ok(Ptxas { version: version.to_string(), path })
     }
 
-    /// Assembles a text for `architecture`; `number` keeps the temporary files of concurrent calls apart.
-    pub(super) fn assemble(&self, number: usize, text: &str, architecture: &str) -> Result<Assembled, String> {
+    /// Assembles a text for `architecture`; `worker` keeps the temporary files of concurrent calls apart.
+    pub(super) fn assemble(&self, worker: usize, text: &str, architecture: &str) -> Result<Assembled, String> {
         let folder = std::env::temp_dir();
         let [ptx, cubin] =
-            ["ptx", "cubin"].map(|kind| folder.join(format!("apron-{}-{number}.{kind}", std::process::id())));
+            ["ptx", "cubin"].map(|kind| folder.join(format!("apron-{}-{worker}.{kind}", std::process::id())));
         std::fs::write(&ptx, text).map_err(|error| crate::at(&ptx, error))?;
         let mut command = Command::new(&self.path);
         command.arg("-v").arg(format!("-arch={architecture}")).arg(&ptx).arg("-o").arg(&cubin);

@@ -59,9 +59,10 @@ impl Toolchain {
         Ok(Toolchain { rustc, cargo, name })
     }
 
-    /// Compiles the entries of `family` for `target`, and returns the PTX.
-    pub(super) fn build(&self, family: Family, target: &str) -> Result<String, String> {
-        let folder = crate::target_dir().join("ptx");
+    /// Compiles the entries of `family` for `target`, and returns the PTX. Of calls at the same time, each has a `worker` of its
+    /// own: cargo locks the folder of what it builds.
+    pub(super) fn build(&self, worker: usize, family: Family, target: &str) -> Result<String, String> {
+        let folder = crate::target_dir().join("ptx").join(worker.to_string());
         // Cargo would not write the file again for a crate that it considers fresh.
         remove_kernels(&folder.join("nvptx64-nvidia-cuda/release/.fingerprint"))?;
         let written = folder.join(format!("{}.{target}.s", family.name()));

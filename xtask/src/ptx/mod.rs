@@ -6,17 +6,20 @@ mod lint;
 mod resources;
 mod split;
 mod text;
+mod unchanged;
 
 use crate::at;
 use apron_abi::{Family, Kernel, KernelFacts};
 use assemble::Ptxas;
 use build::Toolchain;
 use lint::Expected;
-use resources::{ASSEMBLED, Before, RESOURCES, assemble_all};
+use resources::{RESOURCES, assemble_all};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use text::Module;
+use unchanged::{MADE, Unchanged};
 
 /// Targets of the PTX files, each with the architectures that load its files.
 const TARGETS: [(&str, &[&str]); 2] =
@@ -56,8 +59,10 @@ fn ptx_path(family: &str, entry: &str, target: &str) -> String {
     format!("{folder}/{family}/{entry}.{target}.ptx")
 }
 
+const CUBIN: &str = "crates/cubin/cubin";
+
 fn cubin_path(family: &str, entry: &str, target: &str) -> String {
-    format!("crates/cubin/cubin/{family}/{entry}.{target}.cubin")
+    format!("{CUBIN}/{family}/{entry}.{target}.cubin")
 }
 
 /// Returns the targets of a family, each with the architectures that load its files, from the oldest.
@@ -74,9 +79,10 @@ pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
     let wanted = |family: Family| only.is_none_or(|name| name == family.name());
     let toolchain = Toolchain::find()?;
     println!("{}", toolchain.name);
+    let families: Vec<Family> = Family::ALL.into_iter().filter(|family| wanted(*family)).collect();
     let mut ptx = Files::new();
-    for family in Family::ALL.into_iter().filter(|family| wanted(*family)) {
-        let built = build_family(&toolchain, family)?;
+    for (family, built) in families.iter().zip(build_families(&toolchain, &families)) {
+        let built = built?;
         println!(
             "{}: {} files, {} lines",
             family.name(),
@@ -93,58 +99,118 @@ pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
     let ptxas = match Ptxas::find() {
         Ok(ptxas) => ptxas,
         Err(why) => {
-            println!("note: {RESOURCES} and the machine code are left as they were: {why}");
+            println!("note: {RESOURCES}, {MADE} and the machine code are left as they were: {why}");
             return Ok(());
         }
     };
-    let (mut made, failures) = assemble_all(&ptxas, &ptx, wanted, &Before::default())?;
-    for path in [RESOURCES, ASSEMBLED] {
-        let mut table = made.remove(path).expect("made");
+    let head = unchanged::head(&toolchain.name, &ptxas.version);
+    let mut made = assemble_all(&ptxas, &ptx, wanted, (&assembled()?, &Unchanged::read(&head)))?;
+    let sources = unchanged::sources()?;
+    made.lines.extend(families.iter().map(|family| compiled(*family, &sources, &ptx)));
+    made.lines.sort();
+    let mut tables = vec![(MADE, head + &made.lines.iter().flat_map(|line| [line, "\n"]).collect::<String>())];
+    let resources = made.files.remove(RESOURCES).expect("made");
+    tables.push((RESOURCES, String::from_utf8_lossy(&resources).into_owned()));
+    for (path, mut table) in tables {
         if let Some(family) = only {
             let others = std::fs::read_to_string(crate::root().join(path)).unwrap_or_default();
-            table = with_rows(&others, family, &String::from_utf8_lossy(&table)).into_bytes();
+            table = with_rows(&others, family, &table);
         }
-        write(path, &table)?;
+        write(path, table.as_bytes())?;
     }
-    replace("crates/cubin/cubin", &made, wanted)?;
-    verdict(&failures)
+    replace(CUBIN, &made.files, wanted)?;
+    verdict(&made.failures)
 }
 
 fn lines(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas.
-pub(crate) fn check() -> Result<(), String> {
+/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas. With `everything`, also what has not
+/// changed since it was made is made again.
+pub(crate) fn check(everything: bool) -> Result<(), String> {
     let mut ptx = committed(PTX[0])?;
     ptx.extend(committed(PTX[1])?);
-    let (mut failures, assembled) = std::thread::scope(|scope| {
-        // In parallel: both take minutes.
-        let assembled =
-            scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, &ptx, |_| true, &Before::read())));
-        (compare_all(&ptx), assembled.join().expect("no panic"))
-    });
-    match assembled {
-        Ok(assembled) => {
-            let (made, found) = assembled?;
-            failures.extend(found);
-            let mut there = committed("crates/cubin/cubin")?;
-            for path in [RESOURCES, ASSEMBLED] {
-                there.insert(path.into(), std::fs::read(crate::root().join(path)).unwrap_or_default());
-            }
-            failures.extend(compare_assembled(&made, &there));
+    let mut failures = lint_all(&ptx);
+    let (toolchain, ptxas) = match (Toolchain::find(), Ptxas::find()) {
+        (Ok(toolchain), Ok(ptxas)) => (toolchain, ptxas),
+        (toolchain, ptxas) => {
+            let lacks = [toolchain.err().map(|why| (why, "a compiler")), ptxas.err().map(|why| (why, "an assembler"))];
+            failures.extend(lacks.into_iter().flatten().map(|(why, what)| file_failure("", &why, what)));
+            return verdict(&failures);
         }
-        Err(why) => failures.push(file_failure("", &why, "an assembler")),
+    };
+    let head = unchanged::head(&toolchain.name, &ptxas.version);
+    let unchanged = if everything { Unchanged::default() } else { Unchanged::read(&head) };
+    let sources = unchanged::sources()?;
+    let line = |family| compiled(family, &sources, &ptx);
+    let changed: Vec<_> = Family::ALL.into_iter().filter(|family| !unchanged.has(&line(*family))).collect();
+    for (family, rebuilt) in changed.iter().zip(build_families(&toolchain, &changed)) {
+        match rebuilt {
+            Ok(rebuilt) => failures.extend(compare_family(*family, &ptx, &rebuilt)),
+            Err(why) => failures.push(file_failure(family.name(), &why, "a build")),
+        }
     }
+    let there = assembled()?;
+    let made = assemble_all(&ptxas, &ptx, |_| true, (&there, &unchanged))?;
+    failures.extend(made.failures);
+    failures.extend(compare_assembled(&made.files, &there));
+    let table = std::fs::read_to_string(crate::root().join(MADE)).unwrap_or_default();
+    let lines = made.lines.into_iter().chain(Family::ALL.into_iter().map(line));
+    failures.extend(compare_made(&head, lines.collect(), &table));
     verdict(&failures)
 }
 
+/// Reads the machine code and the table of resources.
+fn assembled() -> Result<Files, String> {
+    let mut files = committed(CUBIN)?;
+    files.insert(RESOURCES.into(), std::fs::read(crate::root().join(RESOURCES)).unwrap_or_default());
+    Ok(files)
+}
+
+/// Returns the line of the table of what was made for the PTX of a family.
+fn compiled(family: Family, sources: &Files, ptx: &Files) -> String {
+    let sources = sources.iter().flat_map(|(path, text)| [path.as_bytes(), text]);
+    let files = of_family(family, ptx).flat_map(|(path, text)| [path.as_bytes(), text.as_slice()]);
+    unchanged::line(&format!("{}_ptx", family.name()), sources.chain(files))
+}
+
+/// Returns the PTX files of a family.
+fn of_family(family: Family, ptx: &Files) -> impl Iterator<Item = (&String, &Vec<u8>)> {
+    let folder = ptx_path(family.name(), "", "").trim_end_matches("..ptx").to_string();
+    ptx.range(folder.clone()..).take_while(move |(name, _)| name.starts_with(&folder))
+}
+
+/// Does `work` for all items, one per core at a time: some take minutes. `work` is told the number of its worker.
+fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = |number| {
+        let mut done = Vec::new();
+        while let Some((at, item)) = items.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
+            done.push((at, work(number, item)));
+        }
+        done
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(items.len().max(1));
+    let mut all: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|number| scope.spawn(move || worker(number))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Builds the files of several families.
+fn build_families(toolchain: &Toolchain, families: &[Family]) -> Vec<Result<Files, String>> {
+    on_all_cores(families, |worker, family| build_family(toolchain, worker, *family))
+}
+
 /// Builds the files of a family: one per entry and target, unless the text is the same as for the previous target.
-fn build_family(toolchain: &Toolchain, family: Family) -> Result<Files, String> {
+fn build_family(toolchain: &Toolchain, worker: usize, family: Family) -> Result<Files, String> {
     let mut files = Files::new();
     let mut older: BTreeMap<String, String> = BTreeMap::new();
     for (target, _) in targets(family) {
-        for (entry, text) in split::split(&toolchain.build(family, target)?) {
+        for (entry, text) in split::split(&toolchain.build(worker, family, target)?) {
             let twin =
                 older.get(&entry).is_some_and(|older| split::without_target(older).eq(split::without_target(&text)));
             if !twin {
@@ -199,10 +265,9 @@ fn write(path: &str, contents: &[u8]) -> Result<(), String> {
     std::fs::write(&path, contents).map_err(|error| at(&path, error))
 }
 
-/// Compares every file with the output of its source, and lints it.
-fn compare_all(committed: &Files) -> Vec<Failure> {
+/// Lints every file, and reports those that are missing or not known.
+fn lint_all(committed: &Files) -> Vec<Failure> {
     let mut failures = Vec::new();
-    let toolchain = Toolchain::find().map_err(|why| failures.push(file_failure("", &why, "a compiler"))).ok();
     let mut known = BTreeSet::new();
     for family in Family::ALL {
         for (target, _) in targets(family) {
@@ -217,11 +282,6 @@ fn compare_all(committed: &Files) -> Vec<Failure> {
                 known.insert(path);
             }
         }
-        let Some(toolchain) = &toolchain else { continue };
-        match build_family(toolchain, family) {
-            Ok(rebuilt) => failures.extend(compare_family(family, committed, &rebuilt)),
-            Err(why) => failures.push(file_failure(family.name(), &why, "a build")),
-        }
     }
     for name in committed.keys().filter(|name| !known.contains(*name)) {
         failures.push(file_failure(name, "a file", "none of this name"));
@@ -231,10 +291,8 @@ fn compare_all(committed: &Files) -> Vec<Failure> {
 
 /// Compares the files of a family.
 fn compare_family(family: Family, committed: &Files, rebuilt: &Files) -> Vec<Failure> {
-    let folder = ptx_path(family.name(), "", "");
-    let folder = folder.trim_end_matches("..ptx");
     let mut failures = Vec::new();
-    for (name, text) in committed.range(folder.to_string()..).take_while(|(name, _)| name.starts_with(folder)) {
+    for (name, text) in of_family(family, committed) {
         match rebuilt.get(name) {
             Some(rebuilt) => {
                 let [text, rebuilt] = [text, rebuilt].map(|text| String::from_utf8_lossy(text));
@@ -322,6 +380,18 @@ fn compare_assembled(made: &Files, committed: &Files) -> Vec<Failure> {
     let stale = names.into_iter().filter(|name| made.get(*name) != committed.get(*name));
     let stale = stale.map(|name| file_failure(name, "other code", "what `cargo xtask ptx` makes"));
     first_difference(RESOURCES, &was, &is).into_iter().chain(stale).collect()
+}
+
+/// Compares the table of what was made with its lines as they should be, if it is of the same compilers.
+fn compare_made(head: &str, mut lines: Vec<String>, table: &str) -> Option<Failure> {
+    let first = |text: &str| text.lines().next().unwrap_or("").to_string();
+    if first(table) != first(head) {
+        println!("note: {MADE} is of other compilers ({}): not compared", first(table));
+        return None;
+    }
+    lines.sort();
+    let made = lines.into_iter().fold(head.to_string(), |table, line| table + &line + "\n");
+    (made != table).then(|| file_failure(MADE, "hashes of other files", "those that `cargo xtask ptx` writes"))
 }
 
 /// Returns `table` with the rows of a family taken from `made`.
