@@ -18,7 +18,7 @@ import apron.dask
 
 def swap():
     """Makes dask-image filter by functions that count their calls."""
-    for name in set(apron.dask.__all__) - {"register"}:
+    for name in apron.dask._REACH:
         setattr(apron.ndimage, name, others.forwarded(getattr(apron.ndimage, name)))
     apron.dask.register()
 

@@ -1,5 +1,6 @@
-"""Filters of Dask arrays, block by block, have the bits of the whole array's."""
+"""Filters of Dask arrays, block by block, have the bits of the whole array's; histograms and statistics are NumPy's."""
 
+import os
 import pickle
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 da = pytest.importorskip("dask.array")
 
 import apron.dask
+import dask
 from apron import ndimage
 
 CALLS = {
@@ -55,3 +57,121 @@ def test_dask_image_filters_by_apron():
     image = np.random.default_rng(2).random((40, 40))
     found = ndfilters.gaussian_filter(da.from_array(image, 20), 1.0)
     np.testing.assert_array_equal(found.compute(), ndimage.gaussian_filter(image, 1.0))
+
+
+BINS = [(16, None), (7, (0.1, 90.3)), (5, (20, 20)), ([0, 1, 5, 50, 51.5, 51.5, 99], None), (np.array([-50, 0, 20]), None)]
+CHUNKS = [(37, 23, 5), (10, 7, 3), (5, 23, 1), (37, 1, 5)]
+
+
+def _samples(dtype):
+    """Returns samples of a type; signed ones on both sides of 0."""
+    random = np.random.default_rng(3).random((37, 23, 5)) * 200
+    return (random - (100 if np.dtype(dtype).kind in "if" else 0)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f2", "f4", "f8"])
+@pytest.mark.parametrize("chunks", CHUNKS)
+def test_histograms_are_numpys(dtype, chunks):
+    samples = _samples(dtype)
+    for bins, range in BINS:
+        expected = np.histogram(samples, bins, range)
+        found = apron.dask.histogram(da.from_array(samples, chunks), bins, range)
+        for lazy, array, whole in zip(found, dask.compute(*found), expected):
+            np.testing.assert_array_equal(array, whole)
+            assert array.dtype == lazy.dtype == whole.dtype and lazy.shape == whole.shape
+
+
+def test_edges_are_lazy_only_where_they_follow_from_samples():
+    samples = da.from_array(_samples("f4"), (10, 7, 3))
+    assert [type(apron.dask.histogram(samples, *one)[1]) for one in BINS] == [da.Array] + [np.ndarray] * 4
+    counts, edges = apron.dask.histogram(da.zeros((0, 4)), 2)
+    assert counts.compute().tolist() == [0, 0] and edges.tolist() == [0, 0.5, 1]
+
+
+def test_counts_of_integers_beyond_2_to_the_53_are_exact():
+    # In f64, 2^53 + 3 is 2^53 + 4.
+    samples = np.array([2**53, 2**53 + 3, 2**53 + 3, 2**53 + 4])
+    counts, _ = apron.dask.histogram(da.from_array(samples, 3), [2**53, 2**53 + 4, 2**53 + 8])
+    assert counts.compute().tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    "bins, range, error, message",
+    [
+        ("auto", None, TypeError, "bins is 'auto', but must be a number or edges"),
+        (0, None, ValueError, "bins is 0, but must be 1 or more"),
+        (4, (2, 1), ValueError, r"range is \(2, 1\), but its first number must not be above its second"),
+        (4, (0, np.inf), ValueError, r"range of \[0, inf\] is not finite"),
+        ([0, 2, 1], None, ValueError, "must increase monotonically"),
+    ],
+)
+def test_bins_are_checked_before_anything_is_computed(bins, range, error, message):
+    with pytest.raises(error, match=message):
+        apron.dask.histogram(da.from_array(np.arange(4.0), 2), bins, range)
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i2", "i8", "f2", "f4", "f8"])
+@pytest.mark.parametrize("chunks", CHUNKS)
+def test_statistics_are_numpys(dtype, chunks):
+    samples = _samples(dtype)
+    lazy = apron.dask.statistics(da.from_array(samples, chunks))
+    (found,) = dask.compute(lazy)
+    assert found[:3] == (samples.size, samples.min(), samples.max())
+    assert lazy.min.dtype == found.min.dtype == samples.dtype
+    np.testing.assert_allclose(found[3:], (samples.mean(dtype="f8"), samples.std(dtype="f8")), rtol=1e-12)
+
+
+def test_deviations_beside_a_large_mean_are_kept():
+    # The squares of these numbers differ by less than f64 holds.
+    samples = 1e9 + np.random.default_rng(4).random((50, 40))
+    found = apron.dask.statistics(da.from_array(samples, (7, 40)))
+    np.testing.assert_allclose(found.std.compute(), (samples - 1e9).std(), rtol=1e-6)
+
+
+def test_statistics_read_each_block_once():
+    read = []
+
+    def block(block_info=None):
+        read.append(block_info[None]["chunk-location"])
+        return np.ones((3, 3))
+
+    samples = da.map_blocks(block, chunks=((3,) * 5, (3,) * 7), dtype=float, meta=np.empty((0, 0)))
+    dask.compute(apron.dask.statistics(samples), scheduler="synchronous")
+    assert sorted(read) == sorted(np.ndindex(5, 7))
+
+
+def test_selections_leave_blocks_without_samples_out():
+    samples = da.from_array(np.arange(100.0), 9)
+    (found,) = dask.compute(apron.dask.statistics(samples[samples >= 90]))
+    assert found[:4] == (10, 90, 99, 94.5)
+    assert dask.compute(*apron.dask.histogram(samples[samples >= 90], 2))[0].tolist() == [5, 5]
+    with pytest.raises(ValueError, match="there are 0 samples, but must be 1 or more"):
+        apron.dask.statistics(samples[samples > 100]).mean.compute()
+    with pytest.raises(ValueError, match="there are 0 samples, but must be 1 or more"):
+        apron.dask.statistics(samples[:0])
+    with pytest.raises(TypeError, match="dtype is complex128, but must be of real numbers"):
+        apron.dask.statistics(samples + 1j)
+
+
+def _process(block):
+    return np.array([[os.getpid()]])
+
+
+def test_two_worker_processes_have_the_same_results():
+    distributed = pytest.importorskip("distributed")
+    image = (np.random.default_rng(5).random((90, 70)) * 255).astype(np.uint8)
+    blocks = da.from_array(image, (31, 17))
+    wanted = [
+        apron.dask.gaussian_filter(blocks, 2.0),
+        blocks.map_blocks(_process, chunks=(1, 1), dtype=np.int64),
+        *apron.dask.histogram(blocks, 9),
+        *apron.dask.statistics(blocks),
+    ]
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        blurred, processes, counts, edges, *found = client.gather(client.compute(wanted))
+    assert len(np.unique(processes)) == 2 and os.getpid() not in processes
+    np.testing.assert_array_equal(blurred, ndimage.gaussian_filter(image, 2.0))
+    for array, whole in zip((counts, edges), np.histogram(image, 9)):
+        np.testing.assert_array_equal(array, whole)
+    np.testing.assert_allclose(found, (image.size, image.min(), image.max(), image.mean(), image.std()), rtol=1e-12)

@@ -1,7 +1,8 @@
-"""Filters of `apron.ndimage` on Dask arrays: block by block, each with the samples around it that its windows see.
+"""Filters of `apron.ndimage`, histograms and statistics of Dask arrays.
 
-Results have the bits of the whole array's. The functions take SciPy's arguments; ``output`` is a dtype. Blocks are filtered where Dask runs
-them, by names that pickle.
+Filters read each block with the samples around it that its windows see: results have the bits of the whole array's. They take
+SciPy's arguments; ``output`` is a dtype. Histograms and statistics reduce each block, and then the blocks' results in a tree.
+Blocks are worked on where Dask runs them, by names that pickle.
 
 >>> import dask.array as da, numpy as np
 >>> import apron.dask
@@ -12,13 +13,16 @@ array([3. , 3.7, 4.7, 5.7, 6.7, 7.7, 8.7, 9.3])
 
 import functools
 import inspect
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import ndimage
 from ._arguments import axes_of, axis_of, for_each
+from ._histograms import histogram as _histogram
 
 __all__ = [
+    "Statistics",
     "convolve",
     "convolve1d",
     "correlate",
@@ -27,10 +31,12 @@ __all__ = [
     "gaussian_filter1d",
     "gaussian_gradient_magnitude",
     "gaussian_laplace",
+    "histogram",
     "laplace",
     "prewitt",
     "register",
     "sobel",
+    "statistics",
     "uniform_filter",
     "uniform_filter1d",
 ]
@@ -119,6 +125,151 @@ def _by_blocks(name):
 
 
 globals().update({name: _by_blocks(name) for name in _REACH})
+
+
+def histogram(a, bins=10, range=None):
+    """Counts samples by bins: `numpy.histogram` of a Dask array, each block by `apron.histogram`.
+
+    Parameters
+    ----------
+    a : dask array of any shape
+    bins : int or sequence of numbers
+        A number of bins of equal width, or the edges.
+    range : (float, float), optional
+        The ends of bins of equal width; by default the least and the largest sample. They are found first, and Dask holds the
+        blocks until they are counted: give a range where the array is larger than memory.
+
+    Returns
+    -------
+    counts : dask array of int64
+    edges : array, one more than the bins; a dask array if it follows from the samples
+
+    >>> import dask.array as da, numpy as np
+    >>> import apron.dask
+    >>> counts, edges = apron.dask.histogram(da.from_array(np.arange(100), chunks=30), bins=4, range=(0, 80))
+    >>> counts.compute(), edges
+    (array([20, 20, 20, 21]), array([ 0., 20., 40., 60., 80.]))
+    """
+    import dask.array as da
+
+    samples = da.atleast_1d(da.asarray(a))
+    if isinstance(bins, str):
+        raise TypeError(f"apron: bins is {bins!r}, but must be a number or edges for Dask arrays")
+    are_even = np.ndim(bins) == 0
+    if are_even and bins < 1:
+        raise ValueError(f"apron: bins is {bins}, but must be 1 or more")
+    if range is not None:
+        low, high = range = tuple(range)
+        if not low <= high:
+            raise ValueError(f"apron: range is ({low}, {high}), but its first number must not be above its second")
+    # Without samples, but of their type: NumPy checks the bins, and finds edges that do not depend on samples.
+    edges = np.histogram_bin_edges(np.empty(0, samples.dtype), bins, range)
+    if are_even and range is None and samples.size != 0:
+        ends = da.stack([samples.min(), samples.max()]).rechunk(-1)
+        edges = ends.map_blocks(np.histogram_bin_edges, bins, chunks=(edges.size,), meta=edges[:0])
+    # The last axis is that of bins.
+    axes = tuple(np.arange(samples.ndim + 1))
+    counts = da.blockwise(
+        functools.partial(_counts, are_even=are_even, range=range),
+        axes,
+        samples,
+        axes[:-1],
+        da.asarray(edges, chunks=-1),
+        axes[-1:],
+        adjust_chunks={**dict.fromkeys(axes[:-1], 1), axes[-1]: edges.size - 1},
+        concatenate=True,
+        meta=np.empty((0,) * len(axes), np.int64),
+    )
+    return counts.sum(axis=axes[:-1]), edges
+
+
+def _counts(block, edges, are_even, range):
+    """Counts a block, with an axis of length 1 for each of the block's."""
+    # Edges of f32 are found in f64 from the ends that are given, and in f32 from those of samples.
+    ends = (edges[0], edges[-1]) if range is None else range
+    counts, _ = _histogram(block, len(edges) - 1, ends) if are_even else _histogram(block, edges)
+    return counts[(np.newaxis,) * block.ndim]
+
+
+_NO_SAMPLES = "apron: there are 0 samples, but must be 1 or more"
+
+
+class Statistics(NamedTuple):
+    """Statistics of samples; `dask.compute` computes all in one pass."""
+
+    #: Number of samples.
+    count: Any
+    #: The least sample; NaN if a sample is NaN.
+    min: Any
+    #: The largest sample; NaN if a sample is NaN.
+    max: Any
+    #: The mean, in f64.
+    mean: Any
+    #: The population standard deviation, in f64.
+    std: Any
+
+
+def statistics(a):
+    """Finds the number of samples, the least and the largest one, the mean and the standard deviation; reads each block once.
+
+    Means and sums of squared deviations are of f64. Those of a block are found by two passes over the block in memory. Those of
+    blocks are merged by the formula of Chan, Golub and LeVeque: with ``n_i`` samples in block ``i``, its mean ``m_i`` and its sum
+    of squared deviations ``s_i``, the mean of all is ``m = sum(n_i * m_i) / sum(n_i)``, and the sum is
+    ``sum(s_i + n_i * (m_i - m) ** 2)``. No large sums of squares are subtracted.
+
+    Parameters
+    ----------
+    a : dask array of real numbers, of any shape
+
+    Returns
+    -------
+    Statistics
+        Of dask arrays without axes.
+
+    >>> import dask, dask.array as da, numpy as np
+    >>> import apron.dask
+    >>> found, = dask.compute(apron.dask.statistics(da.from_array(np.array([2, 4, 4, 4, 5, 5, 7, 9]), chunks=3)))
+    >>> [float(one) for one in found]
+    [8.0, 2.0, 9.0, 5.0, 2.0]
+    """
+    import dask.array as da
+
+    samples = da.atleast_1d(da.asarray(a))
+    if samples.dtype.kind not in "biuf":
+        raise TypeError(f"apron: dtype is {samples.dtype}, but must be of real numbers")
+    if samples.size == 0:
+        raise ValueError(_NO_SAMPLES)
+    record = np.dtype(
+        [("count", "i8"), ("min", samples.dtype), ("max", samples.dtype), ("mean", "f8"), ("squares", "f8")]
+    )
+    merged = da.reduction(samples, _summed, _merged, combine=_merged, dtype=record, meta=np.empty((), record))
+    std = da.sqrt(merged["squares"] / merged["count"])
+    return Statistics(*(merged[name] for name in ("count", "min", "max", "mean")), std)
+
+
+def _summed(block, dtype, axis, keepdims):
+    """Returns the record of a block, as an array with its axes."""
+    found = np.zeros((1,) * block.ndim, dtype)
+    if block.size:
+        mean = block.mean(dtype=np.float64, keepdims=True)
+        squares = np.var(block, dtype=np.float64, mean=mean) * block.size
+        found[...] = (block.size, block.min(), block.max(), mean.item(), squares)
+    return found
+
+
+def _merged(parts, axis, keepdims):
+    """Merges records: into one, or at last, without axes, into that of all samples."""
+    # A selection may leave blocks without samples.
+    parts = parts[parts["count"] > 0]
+    found = np.zeros((1,) * len(axis), parts.dtype)
+    if parts.size:
+        count = parts["count"].sum()
+        mean = np.average(parts["mean"], weights=parts["count"])
+        squares = (parts["squares"] + parts["count"] * (parts["mean"] - mean) ** 2).sum()
+        found[...] = (count, parts["min"].min(), parts["max"].max(), mean, squares)
+    elif not keepdims:
+        raise ValueError(_NO_SAMPLES)
+    return found if keepdims else found.reshape(())[()]
 
 
 def register():
