@@ -54,7 +54,8 @@ fn build(folder: &Path) -> Result<(), String> {
     let manifest = root.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).map_err(|error| at(&manifest, error))?;
     let profiles = text.find("[profile.dev]").ok_or("Cargo.toml: no [profile.dev]")?;
-    let mut text = format!("{}\n[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[patch.crates-io]\n", &text[profiles..]);
+    let mut text =
+        format!("{}\n[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[patch.crates-io]\n", &text[profiles..]);
     for entry in fs::read_dir(folder).map_err(|error| at(folder, error))?.flatten() {
         let folder = entry.file_name().display().to_string();
         let (name, _) = folder.rsplit_once('-').ok_or_else(|| format!("{folder}: no name and version"))?;

@@ -223,11 +223,11 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 held[slot] = Some(y);
                 let line = &mut lines[slot * stride..][..stride];
                 let Some(across) = &across else {
-                    simd::run(self.extend(y, place.x, zero, &mut line[..samples + halo]));
+                    self.extend(y, place.x, zero, &mut line[..samples + halo]).run();
                     continue;
                 };
                 // For a row of the constant this gives the first pass's result on the constant.
-                simd::run(self.extend(y, place.x, zero, &mut extended[..samples + halo]));
+                self.extend(y, place.x, zero, &mut extended[..samples + halo]).run();
                 let rows = Rows { data: extended, stride: length + halo, slots: &[0] };
                 S::weigh(rows, Weights { taps: across, width: across.len(), step, paired }, &mut [line]);
             }
@@ -340,7 +340,7 @@ impl<I: Pixel> Work for Again<'_, I> {
         let columns = scratch.sums.take(seen);
         for &sample in open {
             for (y, pixels) in (y..).zip(pixels.chunks_exact_mut(stride)) {
-                filter.extend(filter.row(y), x + sample / channels, 0.0, &mut pixels[..seen]).run::<L>();
+                filter.extend(filter.row(y), x + sample / channels, 0.0, &mut pixels[..seen]).run();
             }
             let channel = sample % channels;
             let sum = match filter.across {

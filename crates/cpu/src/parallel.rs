@@ -1,14 +1,14 @@
 //! Parallel loops on rayon's threads.
 //!
 //! Loop bodies are trait objects, and each call has thousands of samples to work on: rayon's own code is compiled once
-//! per element type instead of once per operation and pair of types.
+//! instead of once per operation and pair of types.
 
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{iter, mem};
 
 /// Calls that the running loops of all threads have finished, and all their calls.
 static CALLS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -24,13 +24,6 @@ impl Loop {
     fn new(calls: usize) -> Loop {
         CALLS[1].fetch_add(calls as u64, Relaxed);
         Loop { calls: calls as u64, finished: AtomicU64::new(0), job: job() }
-    }
-
-    /// Begins a call: loops within it run on its thread.
-    fn call(&self) -> Within {
-        let call = Here { in_call: true, job: self.job.clone() }.enter();
-        end_if_stopped();
-        call
     }
 
     fn finish_one(&self) {
@@ -145,45 +138,63 @@ pub fn serially<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Calls `task` once per thread with an iterator, which gives each index below `count` to one of them. The other loops go
+/// through this one.
+fn each(count: usize, task: &(dyn Fn(&mut dyn Iterator<Item = usize>) + Sync)) {
+    let (run, next) = (Loop::new(count), AtomicUsize::new(0));
+    (0..rayon::current_num_threads().min(count)).into_par_iter().with_max_len(1).for_each(|_| {
+        let _call = Here { in_call: true, job: run.job.clone() }.enter();
+        let mut begun = false;
+        task(&mut iter::from_fn(|| {
+            if begun {
+                run.finish_one();
+            }
+            end_if_stopped();
+            let index = next.fetch_add(1, Relaxed);
+            begun = index < count;
+            begun.then_some(index)
+        }));
+    });
+}
+
 /// Collects the results of `work` for every index below `count`, in order.
 pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
     if in_call() {
         return (0..count).map(work).collect();
     }
-    let run = Loop::new(count);
-    let call = |index| {
-        let _call = run.call();
-        let result = work(index);
-        run.finish_one();
-        result
-    };
-    (0..count).into_par_iter().map(call).collect()
+    let results: Vec<_> = (0..count).map(|_| Mutex::new(None)).collect();
+    each(count, &|indices| {
+        indices.for_each(|index| {
+            let result = work(index);
+            *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        });
+    });
+    let result = |of_index: Mutex<Option<R>>| of_index.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().map(|of_index| result(of_index).expect("each index has a result")).collect()
 }
 
 /// Calls `work` with every chunk of `size` elements, the last of which may be shorter, and its index.
 pub(crate) fn chunks<T: Send>(elements: &mut [T], size: usize, work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    let chunks = elements.chunks_mut(size).enumerate();
     if in_call() {
-        return elements.chunks_mut(size).enumerate().for_each(|(index, chunk)| work(index, chunk));
+        return chunks.for_each(|(index, chunk)| work(index, chunk));
     }
-    let run = Loop::new(elements.len().div_ceil(size));
-    elements.par_chunks_mut(size).enumerate().for_each(|(index, chunk)| {
-        let _call = run.call();
-        work(index, chunk);
-        run.finish_one();
-    });
+    items(chunks.collect(), &|(): &mut (), (index, chunk)| work(index, chunk));
 }
 
-/// Calls `work` with every item, and scratch memory that the calls of one task share.
+/// Calls `work` with every item, and scratch memory that the calls of one thread share.
 pub(crate) fn items<T: Send, W: Default>(items: Vec<T>, work: &(dyn Fn(&mut W, T) + Sync)) {
     if in_call() {
         let mut scratch = W::default();
         return items.into_iter().for_each(|item| work(&mut scratch, item));
     }
-    let run = Loop::new(items.len());
-    items.into_par_iter().for_each_init(W::default, |scratch, item| {
-        let _call = run.call();
-        work(scratch, item);
-        run.finish_one();
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    each(items.len(), &|indices| {
+        let mut scratch = W::default();
+        indices.for_each(|index| {
+            let item = items[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            work(&mut scratch, item.expect("each item is taken once"));
+        });
     });
 }
 

@@ -1,6 +1,6 @@
 //! Rows of input samples: converted to the accumulator's type, and extended by the border.
 
-use crate::simd::{Level, Work};
+use crate::simd::{self, Level, Work};
 use apron_abi::BorderMode;
 use apron_core::{Accumulator, FromSum, Pixel, Sample};
 use std::ops::Sub;
@@ -23,9 +23,9 @@ pub(crate) struct Extend<'a, I, S> {
     pub(crate) out: &'a mut [S],
 }
 
-impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
-    #[inline(always)]
-    fn run<L: Level>(self) {
+impl<I: Sample, S: Accumulator + Sub<Output = S>> Extend<'_, I, S> {
+    /// Writes the output.
+    pub(crate) fn run(self) {
         let Extend { row, channels, origin, mode, constant, zero, out } = self;
         let Some(row) = row else {
             return out.fill(constant - zero);
@@ -33,10 +33,7 @@ impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
         let start = origin as isize * channels as isize;
         if start >= 0 && start as usize + out.len() <= row.len() {
             // No border, and no divisions.
-            for (sum, &sample) in out.iter_mut().zip(&row[start as usize..]) {
-                *sum = S::of(sample) - zero;
-            }
-            return;
+            return simd::run(Convert { samples: &row[start as usize..], zero, out });
         }
         let width = (row.len() / channels) as i32;
         let end = origin + (out.len() / channels) as i32;
@@ -44,9 +41,7 @@ impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
         // Left of the image, inside, right of it; if the region lies to one side of the image, that part is everything.
         let (left, rest) = out.split_at_mut(channels * (first.min(end) - origin).max(0) as usize);
         let (inside, right) = rest.split_at_mut(channels * (last - first) as usize);
-        for (sum, &sample) in inside.iter_mut().zip(&row[channels * first as usize..]) {
-            *sum = S::of(sample) - zero;
-        }
+        simd::run(Convert { samples: &row[channels * first as usize..], zero, out: inside });
         let right_origin = origin.max(last);
         for (part, part_origin) in [(left, origin), (right, right_origin)] {
             for (pixel, x) in part.chunks_exact_mut(channels).zip(part_origin..) {
@@ -58,6 +53,22 @@ impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
                     None => pixel.fill(constant - zero),
                 }
             }
+        }
+    }
+}
+
+/// Converts as many samples as the output has.
+struct Convert<'a, I, S> {
+    samples: &'a [I],
+    zero: S,
+    out: &'a mut [S],
+}
+
+impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Convert<'_, I, S> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        for (sum, &sample) in self.out.iter_mut().zip(self.samples) {
+            *sum = S::of(sample) - self.zero;
         }
     }
 }

@@ -138,7 +138,7 @@ impl<'a, S: Fma> Stages<'a, S> {
         let row = y.map(|y| z * self.input.height + y);
         each_type!(self.stack, stack => {
             let row = row.map(|row| stack.row(row));
-            simd::run(Extend { row, channels, origin, mode, constant, zero, out });
+            Extend { row, channels, origin, mode, constant, zero, out }.run();
         });
     }
 
@@ -294,7 +294,7 @@ impl<S: Fma + Default + Div<Output = S>> Stages<'_, S> {
             for row in 0..task.height {
                 let mut finish = |index: usize, sums: &[S]| {
                     let out = &mut *task.rows[(first + index) * task.height + row];
-                    simd::run(Finish { sums, divisor: self.divisor, cast: self.cast, out });
+                    finish_row(&sums[..out.len()], self.divisor, self.cast, out);
                 };
                 let slot = |plane: usize, row: usize| plane % held * held_rows + row;
                 let Some(weights) = weights else {
@@ -319,37 +319,63 @@ impl<S: Fma + Default + Div<Output = S>> Stages<'_, S> {
 }
 
 /// Divides sums, and stores them.
-struct Finish<'a, S, O> {
+fn finish_row<S: Fma + Div<Output = S>, O: Pixel>(sums: &[S], divisor: S, cast: Cast, out: &mut [O]) {
+    let divisor = (divisor != S::of(1.0f32)).then_some(divisor);
+    if O::PIXEL.is_float() || cast == Cast::default() {
+        return simd::run(Round { sums, divisor, out });
+    }
+    let truncates = cast == Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap };
+    let mut is_done = false;
+    if truncates && is_integer_of_32_bits::<O>() {
+        simd::run(Truncate { sums, divisor, out, is_done: &mut is_done });
+    }
+    if !is_done {
+        out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::cast(quotient(sum, divisor).to_f64(), cast));
+    }
+}
+
+#[inline(always)]
+fn quotient<S: Div<Output = S>>(sum: S, divisor: Option<S>) -> S {
+    match divisor {
+        Some(divisor) => sum / divisor,
+        None => sum,
+    }
+}
+
+/// Divides sums, and rounds them half to even.
+struct Round<'a, S, O> {
     sums: &'a [S],
-    divisor: S,
-    cast: Cast,
+    divisor: Option<S>,
     out: &'a mut [O],
 }
 
-impl<S: Fma + Div<Output = S>, O: Pixel> Work for Finish<'_, S, O> {
+impl<S: Fma + Div<Output = S>, O: Pixel> Work for Round<'_, S, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Finish { sums, divisor, cast, out } = self;
-        let sums = &sums[..out.len()];
-        let is_one = divisor == S::of(1.0f32);
-        if O::PIXEL.is_float() || cast == Cast::default() {
-            if is_one {
-                out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::from_sum(O::Sum::of(sum)));
-            } else {
-                out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::from_sum(O::Sum::of(sum / divisor)));
-            }
-            return;
-        }
-        let quotient = |sum: S| (if is_one { sum } else { sum / divisor }).to_f64();
-        let is_small = || sums.iter().fold(true, |all, &sum| all & (quotient(sum).abs() < SMALL));
-        let truncates = cast == Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap };
-        if truncates && is_integer_of_32_bits::<O>() && is_small() {
+        let Round { sums, divisor, out } = self;
+        out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::from_sum(O::Sum::of(quotient(sum, divisor))));
+    }
+}
+
+/// Divides sums and cuts them to integers of at most 32 bits, if all are small.
+struct Truncate<'a, S, O> {
+    sums: &'a [S],
+    divisor: Option<S>,
+    out: &'a mut [O],
+    is_done: &'a mut bool,
+}
+
+impl<S: Fma + Div<Output = S>, O: Pixel> Work for Truncate<'_, S, O> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let Truncate { sums, divisor, out, is_done } = self;
+        let quotient = |sum: S| quotient(sum, divisor).to_f64();
+        *is_done = sums.iter().fold(true, |all, &sum| all & (quotient(sum).abs() < SMALL));
+        if *is_done {
             // Hosts have no vector instruction for the cast, but the integer is in the low bits.
             out.iter_mut().zip(sums).for_each(|(out, &sum)| {
                 *out = O::read(&(quotient(sum).trunc() + MAGIC).to_bits().to_ne_bytes());
             });
-        } else {
-            out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = O::cast(quotient(sum), cast));
         }
     }
 }

@@ -19,20 +19,28 @@ pub fn convert(image: AnyImage<'static>, pixel: PixelType) -> apron_core::Result
     if image.pixel_type() == pixel {
         return Ok(image);
     }
-    let shape = image.shape();
-    each_type!(&image, image => of_type(shape, image.rows().flatten().map(|&sample| sample.to_f64()), pixel))
+    let read = |row: u32, numbers: &mut [f64]| {
+        each_type!(&image, image => {
+            for (number, &sample) in numbers.iter_mut().zip(image.row(row)) {
+                *number = sample.to_f64();
+            }
+        });
+    };
+    of_rows(image.shape(), &read, pixel)
 }
 
-/// Makes an image of these samples, in this type.
-fn of_type(
-    shape: Shape,
-    samples: impl Iterator<Item = f64>,
-    pixel: PixelType,
-) -> apron_core::Result<AnyImage<'static>> {
-    fn typed<T: Pixel>(shape: Shape, samples: impl Iterator<Item = f64>) -> apron_core::Result<AnyImage<'static>> {
+/// Makes an image in this type of the rows that `read` reads. By a buffer, since a function for each pair of types would be
+/// much code.
+fn of_rows(shape: Shape, read: &dyn Fn(u32, &mut [f64]), pixel: PixelType) -> apron_core::Result<AnyImage<'static>> {
+    fn typed<T: Pixel>(shape: Shape, read: &dyn Fn(u32, &mut [f64])) -> apron_core::Result<AnyImage<'static>> {
         check_memory::<T>(shape.samples(), shape)?;
-        let samples: Vec<T> = samples.map(|sample| T::cast(sample, Cast::default())).collect();
+        let mut numbers = vec![0.0; shape.width as usize * shape.channels as usize];
+        let mut samples = Vec::with_capacity(shape.samples() as usize);
+        for row in 0..shape.height {
+            read(row, &mut numbers);
+            samples.extend(numbers.iter().map(|&number| T::cast(number, Cast::default())));
+        }
         Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
     }
-    each_pixel!(pixel, T => typed::<T>(shape, samples))
+    each_pixel!(pixel, T => typed::<T>(shape, read))
 }

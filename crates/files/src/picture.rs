@@ -12,7 +12,7 @@ use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
-use jpeg_encoder::{Encoder, PixelDensity, PixelDensityUnit, SamplingFactor};
+use jpeg_encoder::{Encoder, ImageBuffer, JpegColorType, PixelDensity, PixelDensityUnit, SamplingFactor};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -316,11 +316,44 @@ fn write_jpeg(file: &mut impl Write, image: &AnyImage<'_>, manner: &Manner) -> R
         encoder.add_icc_profile(profile)?;
     }
     let Shape { width, height, channels } = image.shape();
-    let colours = if channels == 1 { jpeg_encoder::ColorType::Luma } else { jpeg_encoder::ColorType::Rgb };
     let [Ok(width), Ok(height)] = [width, height].map(u16::try_from) else {
         return Err(format!("a JPEG has at most {0}x{0} pixels, and this image {width}x{height}", u16::MAX).into());
     };
-    Ok(encoder.encode(&image.bytes(), width, height, colours)?)
+    Ok(encoder.encode_image(Pixels { samples: &image.bytes(), width, height, has_colours: channels != 1 })?)
+}
+
+/// Samples for the encoder, which would hold code for eleven kinds of them if it were told the kind.
+struct Pixels<'a> {
+    samples: &'a [u8],
+    width: u16,
+    height: u16,
+    has_colours: bool,
+}
+
+impl ImageBuffer for Pixels<'_> {
+    fn get_jpeg_color_type(&self) -> JpegColorType {
+        if self.has_colours { JpegColorType::Ycbcr } else { JpegColorType::Luma }
+    }
+
+    fn width(&self) -> u16 {
+        self.width
+    }
+
+    fn height(&self) -> u16 {
+        self.height
+    }
+
+    fn fill_buffers(&self, y: u16, buffers: &mut [Vec<u8>; 4]) {
+        let (row, width) = (usize::from(y), usize::from(self.width));
+        if !self.has_colours {
+            return buffers[0].extend_from_slice(&self.samples[row * width..][..width]);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            return jpeg_encoder::RgbImageAVX2(self.samples, self.width, self.height).fill_buffers(y, buffers);
+        }
+        jpeg_encoder::RgbImage(self.samples, self.width, self.height).fill_buffers(y, buffers);
+    }
 }
 
 /// Writes binary PGM or PPM; the encoder of `image` does not support 16 bits.

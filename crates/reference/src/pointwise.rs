@@ -30,27 +30,27 @@ pub fn pointwise<O: Pixel>(
     if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
         return with_alpha(&typed::<O>(x)?, &typed(y)?);
     }
-    let converted: Option<Vec<O>> = each_type!(x, image => {
-        let samples = image.rows().flatten();
-        match problem.op {
-            PointOp::Cast(cast) => Some(samples.map(|sample| O::cast(sample.to_f64(), cast)).collect()),
-            // Exact: the output is f64.
-            PointOp::Below { last } => {
-                Some(samples.map(|sample| O::cast(sample.to_f64_below(last), Cast::default())).collect())
-            }
-            _ => None,
-        }
-    });
-    if let Some(samples) = converted {
-        return Image::new(x.shape().width, x.shape().height, x.shape().channels, samples);
-    }
-    let numbers = |image: &AnyImage<'_>| -> Vec<f64> {
-        each_type!(image, image => image.rows().flatten().map(|&sample| sample.to_f64()).collect())
+    let values = values(x, y, problem.op).into_iter();
+    let out: Vec<O> = match problem.op {
+        PointOp::Cast(cast) => values.map(|value| O::cast(value, cast)).collect(),
+        // Exact: the output is f64.
+        PointOp::Below { .. } => values.map(|value| O::cast(value, Cast::default())).collect(),
+        _ => values.map(|value| O::from_sum(O::Sum::from_f64(value))).collect(),
     };
+    let shape = problem.shape;
+    Image::new(shape.width, shape.height, shape.channels, out)
+}
+
+/// Returns the values of the operation, before they are rounded.
+fn values(x: &AnyImage<'_>, y: Option<&AnyImage<'_>>, op: PointOp) -> Vec<f64> {
+    if let PointOp::Below { last } = op {
+        return each_type!(x, x => x.rows().flatten().map(|sample| sample.to_f64_below(last)).collect());
+    }
     let (xs, ys) = (numbers(x), y.map(numbers));
-    let values = (0..xs.len()).map(|i| {
+    let value = |i: usize| {
         let (x, y) = (xs[i], ys.as_ref().map(|ys| ys[i]));
-        match (problem.op, y) {
+        match (op, y) {
+            (PointOp::Cast(_), None) => x,
             (PointOp::Weighted { threshold, .. }, Some(y)) if (x - y).abs() < threshold => x,
             (PointOp::Weighted { a, b, c, .. }, Some(y)) => a.mul_add(x, b.mul_add(y, c)),
             (PointOp::Weighted { a, c, .. }, None) => a.mul_add(x, c),
@@ -60,10 +60,13 @@ pub fn pointwise<O: Pixel>(
             (PointOp::Deviation { n }, Some(y)) => deviation(n, x, y),
             _ => unreachable!("two images were checked, and other operations returned above"),
         }
-    });
-    let out: Vec<O> = values.map(|value| O::from_sum(O::Sum::from_f64(value))).collect();
-    let shape = problem.shape;
-    Image::new(shape.width, shape.height, shape.channels, out)
+    };
+    (0..xs.len()).map(value).collect()
+}
+
+/// Returns all samples as f64.
+fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
+    each_type!(image, image => image.rows().flatten().map(|&sample| sample.to_f64()).collect())
 }
 
 /// Borrows the image as one of this sample type.

@@ -47,7 +47,7 @@ fn of_sums<S: Fma + std::ops::Div<Output = S>, O: Pixel>(
         let (value, limit) = (stack.shape().to_string(), problem.shape.to_string());
         return Err(Error::Shape { what: "shape", value, limit });
     }
-    let mut samples: Vec<S> = each_type!(stack, stack => stack.rows().flatten().map(|&sample| S::of(sample)).collect());
+    let mut samples = samples_of::<S>(stack);
     for pass in &passes {
         samples = filtered(&samples, pass);
     }
@@ -58,6 +58,11 @@ fn of_sums<S: Fma + std::ops::Div<Output = S>, O: Pixel>(
     };
     let samples = samples.into_iter().map(converted);
     Image::new(out.width, out.height, out.channels, samples.collect::<Vec<O>>())
+}
+
+/// Returns all samples in the type of sums.
+fn samples_of<S: Fma>(stack: &AnyImage<'_>) -> Vec<S> {
+    each_type!(stack, stack => stack.rows().flatten().map(|&sample| S::of(sample)).collect())
 }
 
 fn filtered<S: Fma + std::ops::Div<Output = S>>(samples: &[S], pass: &Pass) -> Vec<S> {

@@ -41,7 +41,7 @@ pub fn launch(
     memory: &mut Memory,
     geometry: &Geometry,
     taps: &[f32],
-    body: impl Fn(Thread<'_, '_>),
+    body: impl Fn(&Thread<'_, '_>),
 ) -> Result<Costs, Fault> {
     memory.start_launch();
     let shared = SharedMemory::new(geometry.shared_bytes);
@@ -79,7 +79,7 @@ pub fn launch(
         if geometry.barriers {
             run_block(width * height, thread, &body);
         } else {
-            (0..width * height).for_each(|number| body(thread(number)));
+            (0..width * height).for_each(|number| body(&thread(number)));
         }
         let mut state = state.borrow_mut();
         state.interval += 1;
@@ -93,13 +93,13 @@ pub fn launch(
 
 /// Runs one block to its end, from barrier to barrier.
 #[allow(unsafe_code)]
-fn run_block<'t, 'm: 't>(threads: u32, thread: impl Fn(u32) -> Thread<'t, 'm>, body: &impl Fn(Thread<'_, '_>)) {
+fn run_block<'t, 'm: 't>(threads: u32, thread: impl Fn(u32) -> Thread<'t, 'm>, body: &impl Fn(&Thread<'_, '_>)) {
     let mut running: Vec<(Thread<'t, 'm>, Coroutine<(), Wait, ()>)> = (0..threads)
         .map(|number| {
             let thread = thread(number);
             let stack = STACKS.with_borrow_mut(Vec::pop);
             let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK_BYTES).expect("memory for a thread's stack"));
-            let run = move |yielder: &Yielder<(), Wait>, ()| body(Thread { yielder: Some(yielder), ..thread });
+            let run = move |yielder: &Yielder<(), Wait>, ()| body(&Thread { yielder: Some(yielder), ..thread });
             // SAFETY: what the closure borrows outlives the coroutine, which this function runs to
             // its end or, should the body panic, drops.
             (thread, unsafe { Coroutine::with_stack_unchecked(stack, run) })

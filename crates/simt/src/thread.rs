@@ -78,7 +78,7 @@ pub struct Thread<'t, 'm> {
 impl Thread<'_, '_> {
     /// Performs an access, and records its fault if it is the first.
     #[inline]
-    fn access<T: Default>(self, access: impl FnOnce(&mut State<'_>) -> Result<T, String>) -> T {
+    fn access<T: Default>(&self, access: impl FnOnce(&mut State<'_>) -> Result<T, String>) -> T {
         let mut state = self.state.borrow_mut();
         access(&mut state).unwrap_or_else(|what| {
             self.note(&mut state, what);
@@ -87,19 +87,19 @@ impl Thread<'_, '_> {
     }
 
     #[cold]
-    pub(crate) fn note(self, state: &mut State<'_>, what: String) {
+    pub(crate) fn note(&self, state: &mut State<'_>, what: String) {
         let fault = Fault { kernel: self.kernel, block: self.block_number(), thread: (self.x, self.y), what };
         state.fault.get_or_insert(fault);
     }
 
     /// Returns the number of the block in the grid, row by row.
-    fn block_number(self) -> u32 {
+    fn block_number(&self) -> u32 {
         self.block[1].wrapping_mul(self.blocks_x).wrapping_add(self.block[0])
     }
 
     /// Checks that a vector access is aligned to its size.
     #[inline]
-    fn aligned(self, at: u64, bytes: u64, what: &str) {
+    fn aligned(&self, at: u64, bytes: u64, what: &str) {
         if !at.is_multiple_of(bytes) {
             self.access(|_| Err(format!("{what} at {at:#x}: misaligned")))
         }
@@ -107,14 +107,14 @@ impl Thread<'_, '_> {
 
     /// Counts an access: in the costs of all threads, and in this thread's global loads.
     #[inline]
-    fn count(self, add: impl FnOnce(&mut Costs, &mut u64)) {
+    fn count(&self, add: impl FnOnce(&mut Costs, &mut u64)) {
         let state = &mut *self.state.borrow_mut();
         add(&mut state.costs, &mut state.loads[self.number as usize]);
     }
 
     /// Returns elements of shared memory, by one load.
     #[inline]
-    fn shared_elements<T: Element, const N: usize>(self, from: Shared<T>, index: u32) -> [T; N] {
+    fn shared_elements<T: Element, const N: usize>(&self, from: Shared<T>, index: u32) -> [T; N] {
         self.count(|costs, _| costs.shared_loads += 1);
         std::array::from_fn(|i| {
             let byte = byte_of(from, index.saturating_add(i as u32));
@@ -124,7 +124,7 @@ impl Thread<'_, '_> {
 
     /// Passes a value to the warp, waits for all its threads, and returns a lookup of their values.
     #[track_caller]
-    fn exchange(self, value: u32) -> impl Fn(u32) -> u32 {
+    fn exchange(&self, value: u32) -> impl Fn(u32) -> u32 {
         let (number, mut round) = (self.number as usize, 0);
         let site = Location::caller();
         self.access(|state| {
@@ -144,7 +144,7 @@ impl Thread<'_, '_> {
         }
     }
 
-    fn accessor(self, state: &State<'_>) -> Accessor {
+    fn accessor(&self, state: &State<'_>) -> Accessor {
         Accessor { block: self.block_number(), thread: self.number, interval: state.interval }
     }
 }
@@ -161,7 +161,7 @@ fn address_of<T: Element>(at: Global<T>, index: u64) -> u64 {
 // The trait's SAFETY contracts are checked here instead of trusted. Accesses are not inlined: inlined into every
 // kernel, their checks would be most of the code to compile.
 #[allow(unsafe_code)]
-impl Device for Thread<'_, '_> {
+impl Device for &Thread<'_, '_> {
     fn thread_x(self) -> u32 {
         self.x
     }

@@ -101,7 +101,8 @@ pub(super) fn assemble_all(
     let mut made = Made { files: Files::new(), lines: Vec::new(), failures: Vec::new() };
     let resources = before.get(RESOURCES).map(|table| String::from_utf8_lossy(table)).unwrap_or_default();
     let (mut rows, mut works) = (Vec::new(), Vec::new());
-    let groups: Vec<_> = Family::ALL.into_iter().filter(|family| wanted(*family)).flat_map(|of| groups(of, ptx)).collect();
+    let groups: Vec<_> =
+        Family::ALL.into_iter().filter(|family| wanted(*family)).flat_map(|of| groups(of, ptx)).collect();
     for group in &groups {
         let line = group.line(before);
         if !unchanged.has(&line) {
@@ -115,7 +116,8 @@ pub(super) fn assemble_all(
     }
     // The longest first, to balance the load of the cores.
     works.sort_by_key(|(_, work)| std::cmp::Reverse(work.text.len()));
-    let results = super::on_all_cores(&works, |worker, (group, work)| ptxas.assemble(worker, &work.text, group.architecture));
+    let results =
+        super::on_all_cores(&works, |worker, (group, work)| ptxas.assemble(worker, &work.text, group.architecture));
     let mut spoilt = Vec::new();
     for ((group, work), assembled) in works.iter().zip(results) {
         let Group { family, target, architecture, .. } = group;
@@ -144,7 +146,8 @@ pub(super) fn assemble_all(
         }
     }
     // What spills is assembled each time.
-    let is_new = |group: &&Group| works.iter().any(|(of, _)| of.name() == group.name()) && !spoilt.contains(&group.name());
+    let is_new =
+        |group: &&Group| works.iter().any(|(of, _)| of.name() == group.name()) && !spoilt.contains(&group.name());
     let new: Vec<String> = groups.iter().filter(is_new).map(|group| group.line(&made.files)).collect();
     made.lines.extend(new);
     rows.sort();

@@ -10,13 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(super) const MADE: &str = "xtask/made.csv";
 
 /// What the text of the PTX depends on: files and folders.
-const SOURCES: [&str; 5] = [
-    "kernels-gpu/Cargo.toml",
-    "kernels-gpu/src",
-    "crates/abi",
-    "xtask/src/ptx/build.rs",
-    "xtask/src/ptx/split.rs",
-];
+const SOURCES: [&str; 5] =
+    ["kernels-gpu/Cargo.toml", "kernels-gpu/src", "crates/abi", "xtask/src/ptx/build.rs", "xtask/src/ptx/split.rs"];
 
 /// Days until each file was made again, though nothing changed.
 const DAYS: u64 = 7;
