@@ -1,6 +1,7 @@
 //! Devices: by name, and what a forked process may still use.
 
 use crate::error::raised;
+use crate::image::{Chain, Image};
 use apron::DeviceName;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -85,6 +86,27 @@ impl Device {
     /// Waits for all work of the device.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.device.synchronize()).map_err(raised)
+    }
+
+    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`.
+    fn upload(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Image> {
+        self.uploaded(py, array)
+    }
+
+    /// Copies several arrays of one shape and type to the device, as one `Image`: filters process all of them in one launch.
+    fn upload_batch(&self, py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Image> {
+        self.uploaded_batch(py, arrays)
+    }
+
+    /// Records what a function does with an image: it is given one, and returns an image or several. A GPU then runs all of it by
+    /// one launch; what reads a result, as `download` does, cannot be recorded.
+    fn record(&self, py: Python<'_>, image: &Image, function: Py<PyAny>) -> PyResult<Chain> {
+        self.recorded(py, image, function)
+    }
+
+    /// Returns the same device with a stream of its own: on a GPU its work runs beside that of other streams.
+    fn new_stream(&self, py: Python<'_>) -> PyResult<Device> {
+        py.detach(|| self.device.new_stream()).map_err(raised).map(|device| Device { device })
     }
 
     fn __repr__(&self) -> String {

@@ -72,7 +72,7 @@ fn described(pixel: PixelType) -> DLDataType {
 }
 
 /// Returns NumPy's name of a type in an array interface.
-fn typestr(pixel: PixelType) -> String {
+pub(crate) fn typestr(pixel: PixelType) -> String {
     let kind = match described(pixel).code {
         DLDataTypeCode::BOOL => 'b',
         DLDataTypeCode::FLOAT => 'f',

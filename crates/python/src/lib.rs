@@ -10,6 +10,8 @@ mod filter;
 mod gpu;
 mod gpu_array;
 mod histogram;
+mod image;
+mod options;
 mod planar;
 
 use pyo3::pymodule;
@@ -26,6 +28,8 @@ mod _apron {
     use super::gpu_array::GpuArray;
     #[pymodule_export]
     use super::histogram::{histogram, histogramdd, percentiles, places};
+    #[pymodule_export]
+    use super::image::{Chain, Image, named_filters};
     #[pymodule_export]
     use super::planar::{equalized, equalized_by_tiles, lookup, matched, otsu, padded, planar};
 

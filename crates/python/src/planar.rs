@@ -9,10 +9,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Width, height and channels of an image.
-type Sides = [u32; 3];
+pub(crate) type Sides = [u32; 3];
 
 /// Returns the sides of an array.
-fn sides(array: &Array<'_>) -> PyResult<Sides> {
+pub(crate) fn sides(array: &Array<'_>) -> PyResult<Sides> {
     match array.shape()[..] {
         [height, width] => Ok([side(width)?, side(height)?, 1]),
         [height, width, channels] => Ok([side(width)?, side(height)?, side(channels)?]),

@@ -299,6 +299,30 @@ def torch_times():
     print(f"64x64 gaussian of a tensor: {enqueue:.1f} us a call to enqueue, {each:.1f} us with its work")
 
 
+def images():
+    """Compares `apron.Image` with the CPU's results, and a chain with its calls."""
+    gpu, cpu = apron.Device("gpu"), apron.Device("cpu")
+    work = lambda image: image.gaussian(2.0).filter("sobel", dx=1, dy=0).box(5, 5)  # noqa: E731
+    for dtype in "u1 i2 f4 f8".split():
+        array = image_of(dtype, (301, 203))
+        mine, expected = (work(device.upload(array)) for device in (gpu, cpu))
+        check(f"Image, {dtype}", np.array_equal(mine.download(), expected.download()), mine.report["variant"])
+        part = [device.upload(array).region(3, 5, 100, 90).gaussian(1.0).download() for device in (gpu, cpu)]
+        check(f"region, {dtype}", np.array_equal(*part))
+    arrays = [image_of("u1", (480, 640)) for _ in range(4)]
+    batch = work(gpu.upload_batch(arrays)).download()
+    check("batch", all(np.array_equal(one, work(cpu.upload(array)).download()) for one, array in zip(batch, arrays)))
+    stream = gpu.new_stream()
+    check("stream", np.array_equal(work(stream.upload(arrays[0])).download(), batch[0]))
+    chain = gpu.record(gpu.upload(arrays[0]), work)
+    for number, array in enumerate(arrays):
+        chain.load(array)
+        check(f"chain, {number}", np.array_equal(chain.run()[0].download(), batch[number]))
+    image = gpu.upload(arrays[0])
+    of_chain, of_calls = in_bursts(chain.run, gpu.synchronize), in_bursts(lambda: work(image), gpu.synchronize)
+    print(f"480x640 u1, three filters: {of_chain[1]:.1f} us a chain, {of_calls[1]:.1f} us by calls; its kernels {chain.elapsed() * 1e6:.1f} us")
+
+
 def numpy_times():
     import scipy.ndimage as theirs
 
@@ -322,6 +346,7 @@ def main():
             continue
         for section in sections:
             attempt(section)
+    attempt(images)
     attempt(numpy_times)
     print(f"{failures} failures")
     return 1 if failures else 0

@@ -16,7 +16,7 @@ const BLOCKS: u32 = 3;
 /// 0, and the outputs.
 fn run(
     backwards: bool,
-    body: impl Fn(Thread<'_, '_>, u32, Global<u64>, Global<u64>),
+    body: impl Fn(&Thread<'_, '_>, u32, Global<u64>, Global<u64>),
 ) -> Result<(Vec<u64>, Vec<u64>), Fault> {
     let mut memory = Memory::new();
     let elements = (BLOCKS * THREADS) as u64;

@@ -6,12 +6,14 @@ array([10, 30, 50], dtype=uint8)
 """
 
 from . import cv, exposure, ndimage
-from ._apron import Device, GpuArray
+from ._apron import Chain, Device, GpuArray, Image, named_filters
 from ._histograms import bincount, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, percentile
 
 __all__ = [
+    "Chain",
     "Device",
     "GpuArray",
+    "Image",
     "bincount",
     "cv",
     "digitize",
@@ -20,6 +22,7 @@ __all__ = [
     "histogram2d",
     "histogram_bin_edges",
     "histogramdd",
+    "named_filters",
     "ndimage",
     "percentile",
 ]

@@ -17,7 +17,7 @@ fn row(number: u32) -> Shared<u32> {
 
 /// Runs `body(thread, number, input, output)` on a block of 8 threads; the input holds two rows with the numbers 0 to
 /// 15, the output one element per thread.
-fn run(body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
+fn run(body: impl Fn(&Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new();
     let values: Vec<u8> = (0..2 * ROW).flat_map(|i| i.to_ne_bytes()).collect();
     let input = memory.add_written(ElementType::U32, &values);
@@ -44,7 +44,7 @@ fn expect(result: Result<Vec<u32>, Fault>, thread: u32, what: &str) {
 }
 
 /// The first thread initializes the mbarrier; then a barrier.
-unsafe fn start(t: Thread<'_, '_>, n: u32) {
+unsafe fn start(t: &Thread<'_, '_>, n: u32) {
     if n == 0 {
         unsafe { t.mbarrier_init(MBARRIER) };
     }
@@ -52,14 +52,14 @@ unsafe fn start(t: Thread<'_, '_>, n: u32) {
 }
 
 /// The first thread starts the bulk asynchronous copy of a row of the input into a row of shared memory.
-unsafe fn copy(t: Thread<'_, '_>, n: u32, input: Global<u32>, from: u32, to: u32) {
+unsafe fn copy(t: &Thread<'_, '_>, n: u32, input: Global<u32>, from: u32, to: u32) {
     if n == 0 {
         unsafe { t.bulk_copy(row(to), input, (from * ROW) as u64, ROW, MBARRIER) };
     }
 }
 
 /// Each thread stores its neighbour's word of a row.
-unsafe fn give(t: Thread<'_, '_>, n: u32, number: u32, output: Global<u32>) {
+unsafe fn give(t: &Thread<'_, '_>, n: u32, number: u32, output: Global<u32>) {
     unsafe { t.store(output, n as u64, t.shared_load(row(number), (n + 1) % ROW)) };
 }
 

@@ -12,7 +12,7 @@ const BLOCKS: u32 = 3;
 
 /// Runs `body(thread, number in the block, input, output)` on 3 blocks of 8x4 threads; input and output have one
 /// element per thread.
-fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
+fn run(barriers: bool, body: impl Fn(&Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new();
     let values: Vec<u8> = (0..BLOCKS * THREADS).flat_map(|i| i.to_ne_bytes()).collect();
     let input = memory.add_written(ElementType::U32, &values);
@@ -33,17 +33,17 @@ fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u3
     Ok(bytes.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect())
 }
 
-fn global_index(thread: Thread<'_, '_>, number: u32) -> u64 {
+fn global_index(thread: &Thread<'_, '_>, number: u32) -> u64 {
     (thread.block_x() * THREADS + number) as u64
 }
 
 /// Reverses each block through shared memory; `barrier` is called in between.
 fn reverse(
-    thread: Thread<'_, '_>,
+    thread: &Thread<'_, '_>,
     number: u32,
     input: Global<u32>,
     output: Global<u32>,
-    barrier: impl Fn(Thread<'_, '_>),
+    barrier: impl Fn(&Thread<'_, '_>),
 ) {
     let tile = Shared::<u32>::at(0);
     unsafe {

@@ -1,0 +1,463 @@
+//! Images on a device: filters that stay there, parts and batches, reports, and recorded chains.
+
+use crate::array::{Array, into_array, numbers, side};
+use crate::device::{Device, own_gpu, work};
+use crate::error::raised;
+use crate::gpu_array::typestr;
+use crate::options::Options;
+use apron::{AnyImage, Bins, DeviceImage, DeviceName, Error, Formula, Mask, Report, Result, Taps, filters};
+use numpy::{Ix1, Ix2, PyReadonlyArray, PyUntypedArrayMethods, ndarray::Dimension};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An image on a device, of shape (height, width) or (height, width, channels); for a batch the number of images comes first.
+///
+/// Filters give images on the same device: on a GPU they are enqueued, and nothing waits until `download`.
+///
+/// >>> import apron, numpy as np
+/// >>> image = apron.Device("cpu").upload(np.array([[0, 30, 60]], np.uint8))
+/// >>> image.box(3, 1).download()
+/// array([[20, 30, 40]], dtype=uint8)
+/// >>> image.filter("sobel", dx=1, dy=0, border="replicate", dtype="int16").download()
+/// array([[120, 240, 120]], dtype=int16)
+/// >>> image.gaussian(1.0).report["operation"]
+/// 'separable'
+///
+/// Filters take these options:
+///
+/// border : str
+///     ``"reflect101"`` (the default), ``"reflect"``, ``"replicate"``, ``"wrap"``, ``"constant:V"`` or ``"crop"``; along x and y
+///     ``"wrap,crop"``.
+/// dtype : numpy.dtype
+///     Type of the samples of the result; by default the image's.
+/// extent : "same", "full" or (x, y, width, height)
+///     The part of the plane that is computed; a region reads the image around it.
+/// rounding : "half_even" or "toward_zero"
+/// overflow : "saturate" or "wrap"
+/// anchor : (x, y)
+///     The tap over the pixel of the result.
+/// method : str
+///     ``"direct"``, ``"separable"``, ... as the command line has it.
+/// variant : str
+///     The implementation, as ``apron kernels`` lists it.
+/// keep_alpha, store_between_passes : bool
+#[pyclass(frozen, module = "apron")]
+#[derive(Clone)]
+pub(crate) struct Image {
+    device: apron::Device,
+    image: DeviceImage,
+    /// Whether the arrays of the image have an axis of channels.
+    has_channels: bool,
+}
+
+/// Refuses a GPU in a process that was forked from one that has used it.
+fn check(device: &apron::Device) -> PyResult<()> {
+    match device.name() {
+        DeviceName::Cpu | DeviceName::Emulator | DeviceName::Reference => Ok(()),
+        _ => own_gpu(),
+    }
+}
+
+#[pymethods]
+impl Image {
+    /// The lengths of the axes.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.sides())
+    }
+
+    /// The type of the samples.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("numpy")?.call_method1("dtype", (typestr(self.image.pixel_type()),))
+    }
+
+    /// The device that holds the image.
+    #[getter]
+    fn device(&self) -> Device {
+        Device { device: self.device.clone() }
+    }
+
+    /// How the image was computed: a dictionary of what ran, on which device, why, and for how many seconds; waits for it.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     For an image that no operation has made.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = py.detach(|| self.image.report()).map_err(raised)?;
+        dictionary(py, &report)
+    }
+
+    /// Copies the samples into a new NumPy array; waits for them.
+    fn download<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        check(&self.device)?;
+        if self.image.images() == 1 {
+            let image = py.detach(|| self.image.download_any()).map_err(raised)?;
+            return into_array(py, image, &self.sides());
+        }
+        let images = py.detach(|| self.image.download_batch_any()).map_err(raised)?;
+        let arrays = images.into_iter().map(|image| into_array(py, image, &self.sides()[1..]));
+        py.import("numpy")?.call_method1("stack", (arrays.collect::<PyResult<Vec<_>>>()?,))
+    }
+
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err("apron: copy is False, but an image on a device is copied"));
+        }
+        let array = self.download(py)?;
+        dtype.map_or_else(|| Ok(array.clone()), |dtype| array.call_method1("astype", (dtype,)))
+    }
+
+    /// Returns a part of the image, which shares its memory: kernels read it in place, as if nothing were around it.
+    fn region(&self, x: u32, y: u32, width: u32, height: u32) -> PyResult<Image> {
+        Ok(self.with(self.image.region(x, y, width, height).map_err(raised)?))
+    }
+
+    /// The number of images: more than 1 for a batch.
+    #[getter]
+    fn images(&self) -> u32 {
+        self.image.images()
+    }
+
+    /// Correlates with a mask of shape (height, width).
+    #[pyo3(signature = (mask, **options))]
+    fn correlate(
+        &self,
+        py: Python<'_>,
+        mask: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Image> {
+        self.apply(py, Formula::Dense(mask_of(mask)?), options)
+    }
+
+    /// Convolves with a mask of shape (height, width): correlates with the mask turned by half a turn.
+    #[pyo3(signature = (mask, **options))]
+    fn convolve(
+        &self,
+        py: Python<'_>,
+        mask: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Image> {
+        self.apply(py, Formula::Dense(mask_of(mask)?.flipped()), options)
+    }
+
+    /// Correlates along the rows with one set of taps, and along the columns with another.
+    #[pyo3(signature = (x, y, **options))]
+    fn separable(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        y: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Image> {
+        self.apply(py, Formula::Separable(taps_of(x)?, taps_of(y)?), options)
+    }
+
+    /// Blurs by a Gaussian.
+    ///
+    /// Parameters
+    /// ----------
+    /// sigma : float or (float, float)
+    ///     Standard deviation in pixels, or that along x and that along y.
+    /// truncate : float
+    ///     Where the Gaussian is cut off, in standard deviations.
+    #[pyo3(signature = (sigma, truncate = 4.0, **options))]
+    fn gaussian(
+        &self,
+        py: Python<'_>,
+        sigma: Sigmas,
+        truncate: f64,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Image> {
+        let (x, y) = match sigma {
+            Sigmas::Both(sigma) => (sigma, sigma),
+            Sigmas::Each(x, y) => (x, y),
+        };
+        let taps = |sigma| filters::gaussian(sigma, truncate).map_err(raised);
+        self.apply(py, Formula::Separable(taps(x)?, taps(y)?), options)
+    }
+
+    /// Means over windows of this many pixels.
+    #[pyo3(signature = (width, height, **options))]
+    fn r#box(&self, py: Python<'_>, width: u32, height: u32, options: Option<&Bound<'_, PyDict>>) -> PyResult<Image> {
+        self.apply(py, Formula::Mean(width, height), options)
+    }
+
+    /// Applies one of `named_filters`, by its name and its parameters.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For another name, and for values that are not allowed.
+    #[pyo3(signature = (name, **options))]
+    fn filter(&self, py: Python<'_>, name: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Image> {
+        let (mut given, own) = (BTreeMap::new(), PyDict::new(py));
+        let Some(definition) = filters::definitions().find(|one| one.name == name || one.aliases.contains(&name))
+        else {
+            let names: Vec<_> = filters::definitions().map(|definition| definition.name).collect();
+            return Err(PyValueError::new_err(format!(
+                "apron: filter is {name:?}, but must be one of {}",
+                names.join(", ")
+            )));
+        };
+        for (key, value) in options.into_iter().flatten() {
+            let option = key.to_string().replace('_', "-");
+            match definition.parameters.iter().any(|parameter| parameter.name == option) {
+                true => drop(given.insert(option, text_of(&value)?)),
+                false => own.set_item(key, value)?,
+            }
+        }
+        let formula = definition.formula(|parameter| given.get(parameter).cloned()).map_err(raised)?;
+        self.apply(py, formula, Some(&own))
+    }
+
+    /// Counts the samples of all channels, or of each: returns the counts, of shape (bins,) or (channels, bins), and the edges; waits.
+    ///
+    /// Parameters
+    /// ----------
+    /// bins : int
+    /// range : (float, float), optional
+    ///     By default that of the type for bytes, and from the least to the largest sample for other types.
+    /// per_channel : bool
+    #[pyo3(signature = (bins = 256, range = None, per_channel = false))]
+    fn histogram<'py>(
+        &self,
+        py: Python<'py>,
+        bins: u32,
+        range: Option<(f64, f64)>,
+        per_channel: bool,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        check(&self.device)?;
+        let count = || {
+            let histogram = self.device.histogram(&self.image).bins(Bins { count: bins as usize, range });
+            histogram.per_channel(per_channel).run()
+        };
+        let found = work(py, self.cost(4), count)?;
+        let counts = numbers(py, found.counts().iter().map(|&count| count as i64).collect());
+        let counts = if per_channel { counts.call_method1("reshape", ((-1, found.bins()),))? } else { counts };
+        Ok((counts, numbers(py, found.edges().to_vec())))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Image({:?}, {}, {})", self.sides(), self.image.pixel_type(), self.device.name())
+    }
+}
+
+/// A standard deviation for both axes, or one for x and one for y.
+#[derive(FromPyObject)]
+enum Sigmas {
+    #[pyo3(transparent)]
+    Both(f64),
+    Each(f64, f64),
+}
+
+impl Image {
+    fn with(&self, image: DeviceImage) -> Image {
+        Image { image, ..self.clone() }
+    }
+
+    /// Returns the lengths of the axes.
+    fn sides(&self) -> Vec<usize> {
+        let (shape, images) = (self.image.shape(), self.image.images());
+        let batch = (images > 1).then_some(images);
+        let channels = self.has_channels.then_some(shape.channels);
+        batch.into_iter().chain([shape.height, shape.width]).chain(channels).map(|side| side as usize).collect()
+    }
+
+    /// Returns an approximate number of multiply-adds.
+    fn cost(&self, of_sample: usize) -> usize {
+        self.sides().iter().product::<usize>().saturating_mul(of_sample)
+    }
+
+    /// Applies a formula with the options.
+    fn apply(&self, py: Python<'_>, formula: Formula, options: Option<&Bound<'_, PyDict>>) -> PyResult<Image> {
+        check(&self.device)?;
+        let options = Options::of(options)?;
+        let image = work(py, self.cost(formula.taps() as usize + 4), || {
+            options.set(self.device.apply(&self.image, formula)).run()
+        })?;
+        Ok(self.with(image))
+    }
+}
+
+/// Returns a parameter's text: numbers of a sequence are separated by commas.
+fn text_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(flag) = value.extract::<bool>() {
+        return Ok(flag.to_string());
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text);
+    }
+    match value.try_iter() {
+        Ok(parts) => Ok(parts.map(|part| Ok(part?.str()?.to_string())).collect::<PyResult<Vec<_>>>()?.join(",")),
+        Err(_) => Ok(value.str()?.to_string()),
+    }
+}
+
+/// Returns numbers, or rows of them, as an array of f64 in C order.
+fn taps_in<'py, D: Dimension>(numbers: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray<'py, f64, D>> {
+    let array = numbers.py().import("numpy")?.call_method1("ascontiguousarray", (numbers, "f8"))?;
+    array.extract().map_err(|_| {
+        let axes = D::NDIM.unwrap_or_default();
+        PyValueError::new_err(format!("apron: the taps have another number of axes, but must have {axes}"))
+    })
+}
+
+fn mask_of(mask: &Bound<'_, PyAny>) -> PyResult<Mask> {
+    let taps = taps_in::<Ix2>(mask)?;
+    let [height, width] = taps.shape() else { unreachable!("an array of two axes") };
+    Mask::from_f64(side(*width)?, side(*height)?, taps.as_slice()?).map_err(raised)
+}
+
+fn taps_of(taps: &Bound<'_, PyAny>) -> PyResult<Taps> {
+    Taps::from_f64(taps_in::<Ix1>(taps)?.as_slice()?).map_err(raised)
+}
+
+/// Returns a report as a dictionary; times are in seconds.
+fn dictionary<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("operation", report.operation)?;
+    all.set_item("device", &report.device)?;
+    all.set_item("method", report.method.map(|method| method.to_string()))?;
+    all.set_item("why_method", &report.why_method)?;
+    all.set_item("variant", &report.variant)?;
+    all.set_item("why", &report.why)?;
+    all.set_item("grid", &report.grid)?;
+    all.set_item("copy_in", report.copy_in.as_secs_f64())?;
+    all.set_item("kernels", report.kernels.as_secs_f64())?;
+    all.set_item("estimate", report.estimate.map(|estimate| estimate.to_string()))?;
+    Ok(all)
+}
+
+/// Lists the filters that `Image.filter` takes: for each name, one line on what it computes, and its parameters with their defaults.
+///
+/// >>> import apron
+/// >>> apron.named_filters()["sharpen"]
+/// ('Sharpen by the four neighbours', {'amount': '1'})
+#[pyfunction]
+pub(crate) fn named_filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for definition in filters::definitions() {
+        let parameters = PyDict::new(py);
+        for parameter in definition.parameters {
+            parameters.set_item(parameter.name.replace('-', "_"), parameter.default())?;
+        }
+        all.set_item(definition.name, (definition.summary(), parameters))?;
+    }
+    Ok(all)
+}
+
+impl Device {
+    /// Takes an array as an image of the host, and whether it has an axis of channels.
+    fn on_host<R>(array: &Bound<'_, PyAny>, take: impl FnOnce(AnyImage<'_>) -> PyResult<R>) -> PyResult<(R, bool)> {
+        let array = Array::take(array)?;
+        let [width, height, channels] = crate::planar::sides(&array)?;
+        let image = array.samples()?.image(width, height, channels).map_err(raised)?;
+        Ok((take(image)?, array.shape().len() == 3))
+    }
+
+    pub(crate) fn uploaded(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Image> {
+        check(&self.device)?;
+        let upload = |image: AnyImage<'_>| py.detach(|| self.device.upload(&image)).map_err(raised);
+        let (image, has_channels) = Device::on_host(array, upload)?;
+        Ok(Image { device: self.device.clone(), image, has_channels })
+    }
+
+    pub(crate) fn uploaded_batch(&self, py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Image> {
+        check(&self.device)?;
+        let own = |image: AnyImage<'_>| Ok(image.into_owned());
+        let images = arrays.iter().map(|array| Device::on_host(array, own)).collect::<PyResult<Vec<_>>>()?;
+        let has_channels = images.iter().all(|(_, has_channels)| *has_channels);
+        let images: Vec<AnyImage<'_>> = images.into_iter().map(|(image, _)| image).collect();
+        let image = py.detach(|| self.device.upload_batch_any(&images)).map_err(raised)?;
+        Ok(Image { device: self.device.clone(), image, has_channels })
+    }
+
+    pub(crate) fn recorded(&self, py: Python<'_>, image: &Image, function: Py<PyAny>) -> PyResult<Chain> {
+        check(&self.device)?;
+        let (has_channels, raised_in) = (image.has_channels, Arc::new(Mutex::new(None)));
+        let failed = raised_in.clone();
+        let work = move |device: &apron::Device, image: &DeviceImage| -> Result<Vec<Image>> {
+            Python::attach(|py| {
+                let given = Image { device: device.clone(), image: image.clone(), has_channels };
+                let called = function.call1(py, (given,)).and_then(|results| images_of(results.bind(py)));
+                called.map_err(|error| {
+                    // The exception itself is raised, and not this.
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    Error::parameter("record", "function", "one that raises", "one that does not")
+                })
+            })
+        };
+        let recorded = py.detach(|| self.device.record(&image.image, work));
+        let chain = recorded.map_err(|error| of_function(&raised_in, error))?;
+        Ok(Chain { chain: Mutex::new(chain), raised_in })
+    }
+}
+
+/// Returns the exception of the function that was recorded, or else Apron's error.
+fn of_function(raised_in: &Mutex<Option<PyErr>>, error: Error) -> PyErr {
+    raised_in.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_else(|| raised(error))
+}
+
+fn images_of(results: &Bound<'_, PyAny>) -> PyResult<Vec<Image>> {
+    if let Ok(image) = results.cast::<Image>() {
+        return Ok(vec![image.get().clone()]);
+    }
+    results.try_iter()?.map(|one| Ok(one?.cast_into::<Image>()?.get().clone())).collect()
+}
+
+/// Operations on an image that were recorded by `Device.record`: a GPU runs them as one graph, by one launch.
+///
+/// >>> import apron, numpy as np
+/// >>> device = apron.Device("cpu")
+/// >>> frame = device.upload(np.zeros((2, 3), np.uint8))
+/// >>> chain = device.record(frame, lambda frame: frame.box(3, 1).filter("sharpen"))
+/// >>> chain.load(np.full((2, 3), 9, np.uint8))
+/// >>> chain.run()[0].download()
+/// array([[9, 9, 9],
+///        [9, 9, 9]], dtype=uint8)
+#[pyclass(frozen, module = "apron")]
+pub(crate) struct Chain {
+    chain: Mutex<apron::Chain<'static, Vec<Image>>>,
+    raised_in: Arc<Mutex<Option<PyErr>>>,
+}
+
+#[pymethods]
+impl Chain {
+    /// Replaces the image that the chain starts with, by an array or an image of the same shape and type.
+    fn load(&self, py: Python<'_>, image: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(image) = image.cast::<Image>() {
+            let image = image.get();
+            return py.detach(|| self.chain().load(&image.image)).map_err(raised);
+        }
+        Device::on_host(image, |image| py.detach(|| self.chain().load(&image)).map_err(raised)).map(drop)
+    }
+
+    /// Runs the operations, and returns the images of the results in a list; the next run overwrites them. On a GPU it returns when the
+    /// work is enqueued.
+    fn run(&self, py: Python<'_>) -> PyResult<Vec<Image>> {
+        py.detach(|| self.chain().run().cloned()).map_err(|error| of_function(&self.raised_in, error))
+    }
+
+    /// The seconds of the last run, on a GPU from its first kernel to its last; waits for it.
+    fn elapsed(&self, py: Python<'_>) -> PyResult<f64> {
+        py.detach(|| self.chain().elapsed()).map_err(raised).map(|time| time.as_secs_f64())
+    }
+}
+
+impl Chain {
+    fn chain(&self) -> MutexGuard<'_, apron::Chain<'static, Vec<Image>>> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,95 @@
+//! Options of filters, as Python gives them by name.
+
+use crate::array::pixel_type;
+use crate::error::raised;
+use apron::{Borders, Error, Extent, FilterBuilder, Method, Overflow, PixelType, Region, Rounding};
+use numpy::PyArrayDescr;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::str::FromStr;
+
+/// The options of a filter.
+#[derive(Default)]
+pub(crate) struct Options {
+    borders: Borders,
+    extent: Extent,
+    dtype: Option<PixelType>,
+    rounding: Rounding,
+    overflow: Overflow,
+    anchor: Option<(u32, u32)>,
+    method: Option<Method>,
+    variant: Option<String>,
+    keep_alpha: bool,
+    stored: bool,
+}
+
+impl Options {
+    /// Takes the options that a filter was given.
+    ///
+    /// # Errors
+    /// `TypeError` for another option, `ValueError` for a value that is not allowed.
+    pub(crate) fn of(given: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
+        let mut options = Options::default();
+        for (key, value) in given.into_iter().flatten() {
+            match key.extract::<&str>()? {
+                "border" => options.borders = parsed(&value)?,
+                "extent" => options.extent = extent(&value)?,
+                "dtype" => {
+                    let dtype = value.py().import("numpy")?.call_method1("dtype", (value,))?;
+                    options.dtype = Some(pixel_type(dtype.cast::<PyArrayDescr>()?)?);
+                }
+                "rounding" => {
+                    let all = [("half_even", Rounding::HalfEven), ("toward_zero", Rounding::TowardZero)];
+                    options.rounding = one_of("rounding", &value, &all)?;
+                }
+                "overflow" => {
+                    options.overflow =
+                        one_of("overflow", &value, &[("saturate", Overflow::Saturate), ("wrap", Overflow::Wrap)])?;
+                }
+                "anchor" => options.anchor = value.extract()?,
+                "method" => options.method = Some(parsed(&value)?),
+                "variant" => options.variant = value.extract()?,
+                "keep_alpha" => options.keep_alpha = value.extract()?,
+                "store_between_passes" => options.stored = value.extract()?,
+                other => {
+                    return Err(PyTypeError::new_err(format!(
+                        "apron: there is no option {other:?}, but border, extent, dtype, rounding, overflow, anchor, method, \
+                         variant, keep_alpha and store_between_passes"
+                    )));
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    /// Sets them.
+    pub(crate) fn set<'a>(&'a self, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
+        let filter = filter.border(self.borders).extent(self.extent).rounding(self.rounding).overflow(self.overflow);
+        let filter = filter.anchor(self.anchor).method(self.method).keep_alpha(self.keep_alpha);
+        let filter = filter.store_between_passes(self.stored).variant(self.variant.as_deref());
+        match self.dtype {
+            Some(dtype) => filter.out_type(dtype),
+            None => filter,
+        }
+    }
+}
+
+fn parsed<T: FromStr<Err = Error>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
+    value.extract::<&str>()?.parse().map_err(raised)
+}
+
+fn one_of<T: Copy>(what: &str, value: &Bound<'_, PyAny>, all: &[(&str, T)]) -> PyResult<T> {
+    let given = value.extract::<&str>()?;
+    all.iter().find(|(name, _)| *name == given).map(|(_, one)| *one).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+        PyValueError::new_err(format!("apron: {what} is {given:?}, but must be {}", names.join(" or ")))
+    })
+}
+
+fn extent(value: &Bound<'_, PyAny>) -> PyResult<Extent> {
+    if let Ok((x, y, width, height)) = value.extract() {
+        return Ok(Extent::Region(Region { x, y, width, height }));
+    }
+    one_of("extent", value, &[("same", Extent::Same), ("full", Extent::Full)])
+}
