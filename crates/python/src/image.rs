@@ -5,6 +5,7 @@ use crate::device::{Device, own_gpu, work};
 use crate::error::raised;
 use crate::gpu_array::typestr;
 use crate::options::Options;
+use apron::filters::Parameter;
 use apron::{AnyImage, Bins, DeviceImage, DeviceName, Error, Formula, Mask, Report, Result, Taps, filters};
 use numpy::{Ix1, Ix2, PyReadonlyArray, PyUntypedArrayMethods, ndarray::Dimension};
 use pyo3::exceptions::PyValueError;
@@ -213,9 +214,9 @@ impl Image {
         };
         for (key, value) in options.into_iter().flatten() {
             let option = key.to_string().replace('_', "-");
-            match definition.parameters.iter().any(|parameter| parameter.name == option) {
-                true => drop(given.insert(option, text_of(&value)?)),
-                false => own.set_item(key, value)?,
+            match definition.parameters.iter().find(|parameter| parameter.name == option) {
+                Some(parameter) => drop(given.insert(option, text_of(&value, parameter)?)),
+                None => own.set_item(key, value)?,
             }
         }
         let formula = definition.formula(|parameter| given.get(parameter).cloned()).map_err(raised)?;
@@ -291,8 +292,9 @@ impl Image {
     }
 }
 
-/// Returns a parameter's text: numbers of a sequence are separated by commas.
-fn text_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+/// Returns a parameter's text: numbers of a sequence are separated as its shape is, `WxH` or `S,SY`.
+fn text_of(value: &Bound<'_, PyAny>, parameter: &Parameter) -> PyResult<String> {
+    let separator = if parameter.shape.contains('x') { "x" } else { "," };
     if let Ok(flag) = value.extract::<bool>() {
         return Ok(flag.to_string());
     }
@@ -300,7 +302,7 @@ fn text_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(text);
     }
     match value.try_iter() {
-        Ok(parts) => Ok(parts.map(|part| Ok(part?.str()?.to_string())).collect::<PyResult<Vec<_>>>()?.join(",")),
+        Ok(parts) => Ok(parts.map(|part| Ok(part?.str()?.to_string())).collect::<PyResult<Vec<_>>>()?.join(separator)),
         Err(_) => Ok(value.str()?.to_string()),
     }
 }
