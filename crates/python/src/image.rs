@@ -83,11 +83,6 @@ impl Image {
     }
 
     /// How the image was computed: a dictionary of what ran, on which device, why, and for how many seconds; waits for it.
-    ///
-    /// Raises
-    /// ------
-    /// RuntimeError
-    ///     For an image that no operation has made.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = py.detach(|| self.image.report()).map_err(raised)?;
