@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Each file begins at a multiple of so many bytes: the size of an instruction in machine code.
+/// Alignment of the files in a group, in bytes: the size of an instruction in machine code.
 const WORD: usize = 16;
 
 /// A file of the folder: entry, target and path.
