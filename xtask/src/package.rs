@@ -14,8 +14,8 @@ const EXCLUDED: [&str; 4] = ["--exclude", "xtask", "--exclude", "apron-python"];
 
 /// Packages every crate, checks the sizes, and builds what the packages hold.
 ///
-/// `cargo package` would build them itself, but takes a package that depends on another of the same version from an earlier
-/// run, if there was one: the contents of a registry do not change, and its registry for the time being is one to it.
+/// Without cargo's own build of each: cargo does not unpack a package of a registry again while its version is the same, and the
+/// registry that it makes for the workspace has the same path in each run, so it builds against dependencies of an earlier run.
 pub(crate) fn check() -> Result<(), String> {
     let folder = crate::target_dir().join("package");
     if folder.exists() {
@@ -47,7 +47,7 @@ pub(crate) fn check() -> Result<(), String> {
     build(&unpacked)
 }
 
-/// Builds the packages unpacked in `folder`, each of which takes the others from there instead of from crates.io.
+/// Builds the packages unpacked in `folder`; each takes the others from there instead of from crates.io.
 fn build(folder: &Path) -> Result<(), String> {
     // With the profiles and the versions of the workspace, so that other people's crates are compiled once for both.
     let root = crate::root();
