@@ -56,7 +56,8 @@ fi
 
 echo '== in a fresh virtual environment'
 python3 -m venv --clear "$fresh"
-"$fresh/bin/python" "${pip[@]}" install --no-index --find-links "$wheels" "$wheel" "${libraries[@]}"
+# Of the libraries a few modules are used: those are compiled when they are.
+"$fresh/bin/python" "${pip[@]}" install --no-compile --no-index --find-links "$wheels" "$wheel" "${libraries[@]}"
 python=$PWD/$fresh/bin/python
 # Away from the sources: what is installed is tried.
 cd "$(mktemp -d)"

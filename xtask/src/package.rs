@@ -12,6 +12,18 @@ const MOST_BYTES: u64 = 8 << 20;
 /// What is not published: the Python module is a wheel.
 const EXCLUDED: [&str; 4] = ["--exclude", "xtask", "--exclude", "apron-python"];
 
+/// The profile of what packages hold.
+const PROFILE: &str = "\
+[profile.dev]
+debug = false
+incremental = false
+
+# In build scripts it compresses 44 MB.
+[profile.dev.package.lzma-rust2]
+opt-level = 3
+
+";
+
 /// Packages every crate, checks the sizes, and builds what the packages hold.
 ///
 /// Without cargo's own build of each: cargo does not unpack a package of a registry again while its version is the same, and the
@@ -49,13 +61,10 @@ pub(crate) fn check() -> Result<(), String> {
 
 /// Builds the packages unpacked in `folder`; each takes the others from there instead of from crates.io.
 fn build(folder: &Path) -> Result<(), String> {
-    // With the profiles and the versions of the workspace, so that other people's crates are compiled once for both.
-    let root = crate::root();
-    let manifest = root.join("Cargo.toml");
-    let text = fs::read_to_string(&manifest).map_err(|error| at(&manifest, error))?;
-    let profiles = text.find("[profile.dev]").ok_or("Cargo.toml: no [profile.dev]")?;
-    let mut text =
-        format!("{}\n[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[patch.crates-io]\n", &text[profiles..]);
+    // With the versions of the workspace, and its profile for other people's crates, which are compiled once for both; those of Apron
+    // are not optimized here.
+    let (root, mut text) = (crate::root(), PROFILE.to_string());
+    text.push_str("[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[patch.crates-io]\n");
     for entry in fs::read_dir(folder).map_err(|error| at(folder, error))?.flatten() {
         let folder = entry.file_name().display().to_string();
         let (name, _) = folder.rsplit_once('-').ok_or_else(|| format!("{folder}: no name and version"))?;

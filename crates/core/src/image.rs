@@ -210,11 +210,13 @@ impl<'a, T: Pixel> Image<'a, T> {
     }
 
     /// Returns the samples of row `y`, which is below the height.
+    #[inline]
     pub fn row(&self, y: u32) -> &[T] {
         &self.data[y as usize * self.row_stride..][..self.shape.row_samples()]
     }
 
     /// Returns sample `channel` of pixel `(x, y)`, which is inside the image.
+    #[inline]
     pub fn sample(&self, x: u32, y: u32, channel: u32) -> T {
         self.row(y)[(x * self.shape.channels + channel) as usize]
     }

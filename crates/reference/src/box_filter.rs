@@ -62,12 +62,14 @@ fn sums<I: Pixel, S: Copy>(
     let (mode, _) = filter.border.mode();
     let (width, height) = (image.width() as i32, image.height() as i32);
     let Window { out, origin_x, origin_y } = window;
+    let columns = origin_x..origin_x + (out.width + filter.width) as i32 - 1;
+    let columns: Vec<Option<i32>> = columns.map(|x| mode.map(x, width)).collect();
     // Sums along a row of the image, or along a row of the constant.
     let along = |y: Option<u32>| -> Vec<S> {
         let mut sums = Vec::with_capacity(out.row_samples());
         for x in origin_x..origin_x + out.width as i32 {
             for channel in 0..out.channels {
-                sums.push(sum(x..x + filter.width as i32, &|x| match (mode.map(x, width), y) {
+                sums.push(sum(x..x + filter.width as i32, &|x| match (columns[(x - origin_x) as usize], y) {
                     (Some(x), Some(y)) => of(image.sample(x as u32, y, channel)),
                     _ => constant,
                 }));

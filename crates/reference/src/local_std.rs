@@ -29,19 +29,29 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
     let exact = filter.sums_are_exact();
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in window.origin_y..window.origin_y + window.out.height as i32 {
+        let rows: Vec<Option<i32>> = (y..y + filter.height as i32).map(|y| mode.map(y, height)).collect();
         for x in window.origin_x..window.origin_x + window.out.width as i32 {
+            let columns: Vec<Option<i32>> = (x..x + filter.width as i32).map(|x| mode.map(x, width)).collect();
             for channel in 0..window.out.channels {
-                let (rows, columns) = (y..y + filter.height as i32, x..x + filter.width as i32);
-                let sample = |x: i32, y: i32| match (mode.map(x, width), mode.map(y, height)) {
+                let sample = |column: Option<i32>, row: Option<i32>| match (column, row) {
                     (Some(x), Some(y)) => image.sample(x as u32, y as u32, channel).to_f64(),
                     _ => constant,
                 };
                 let Sums(sum, squares) = if exact {
-                    let samples = rows.flat_map(|y| columns.clone().map(move |x| sample(x, y) as i64));
-                    let (sum, squares) = samples.fold((0, 0), |(sum, squares), x| (sum + x, squares + (x * x) as u64));
+                    let (mut sum, mut squares) = (0, 0);
+                    for &row in &rows {
+                        for &column in &columns {
+                            let x = sample(column, row) as i64;
+                            (sum, squares) = (sum + x, squares + (x * x) as u64);
+                        }
+                    }
                     Sums(sum as f64, squares as f64)
                 } else {
-                    ordered_sum(rows, &|y| ordered_sum(columns.clone(), &|x| Sums::of(sample(x, y))))
+                    // By the places in the extended image, on which the order depends.
+                    ordered_sum(y..y + filter.height as i32, &|j| {
+                        let row = rows[(j - y) as usize];
+                        ordered_sum(x..x + filter.width as i32, &|i| Sums::of(sample(columns[(i - x) as usize], row)))
+                    })
                 };
                 let variance = count.mul_add(squares, -(sum * sum));
                 let root = if variance < 0.0 { 0.0 } else { variance.sqrt() };

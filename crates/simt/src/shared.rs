@@ -51,15 +51,15 @@ struct Mbarrier {
     /// Barriers passed when it was initialized.
     started: u32,
     given: u32,
-    /// Number of times that each thread has waited for it.
-    waited: HashMap<u16, u32>,
+    /// Number of times that each thread has waited for it, by thread; 0 for those beyond the end.
+    waited: Vec<u32>,
 }
 
 pub(crate) struct SharedMemory {
     bytes: Vec<u8>,
     shadow: Vec<Shadow>,
-    /// By their byte offset.
-    mbarriers: HashMap<u32, Mbarrier>,
+    /// A few, with their byte offsets.
+    mbarriers: Vec<(u32, Mbarrier)>,
     copies: HashMap<u16, Groups>,
 }
 
@@ -69,7 +69,7 @@ impl SharedMemory {
         SharedMemory {
             bytes: vec![0xa5; bytes],
             shadow: vec![UNTOUCHED; bytes.div_ceil(WORD_BYTES)],
-            mbarriers: HashMap::new(),
+            mbarriers: Vec::new(),
             copies: HashMap::new(),
         }
     }
@@ -106,7 +106,8 @@ impl SharedMemory {
                 None => true,
                 Some(Copied::Thread) => false,
                 Some(Copied::Mbarrier(mbarrier, times)) => {
-                    let waited = self.mbarriers.get(&mbarrier).and_then(|mbarrier| mbarrier.waited.get(&thread));
+                    let found = self.mbarriers.iter().find(|(byte, _)| *byte == mbarrier);
+                    let waited = found.and_then(|(_, mbarrier)| mbarrier.waited.get(thread as usize));
                     waited.is_some_and(|waited| *waited >= times)
                 }
             };
@@ -145,7 +146,7 @@ impl SharedMemory {
         interval: u32,
     ) -> Result<(), String> {
         self.store(byte, value, thread, interval)?;
-        let times = self.mbarriers.get(&mbarrier).map_or(0, |mbarrier| mbarrier.given) + 1;
+        let times = self.mbarrier(mbarrier).map_or(0, |mbarrier| mbarrier.given) + 1;
         let words = self.locate::<T>(byte)?;
         for shadow in &mut self.shadow[words] {
             shadow.copied = Some(Copied::Mbarrier(mbarrier, times));
@@ -189,13 +190,19 @@ impl SharedMemory {
     /// Initializes an mbarrier.
     pub(crate) fn init_mbarrier(&mut self, byte: u32, thread: u16, interval: u32) -> Result<(), String> {
         self.store(byte, 0u64, thread, interval)?;
-        self.mbarriers.insert(byte, Mbarrier { started: interval, ..Mbarrier::default() });
+        self.mbarriers.retain(|(other, _)| *other != byte);
+        self.mbarriers.push((byte, Mbarrier { started: interval, ..Mbarrier::default() }));
         Ok(())
+    }
+
+    /// Returns the mbarrier at a byte offset.
+    fn mbarrier(&mut self, byte: u32) -> Option<&mut Mbarrier> {
+        self.mbarriers.iter_mut().find(|(other, _)| *other == byte).map(|(_, mbarrier)| mbarrier)
     }
 
     /// Completes a phase of an mbarrier.
     pub(crate) fn arrive_mbarrier(&mut self, byte: u32, interval: u32) -> Result<(), String> {
-        match self.mbarriers.get_mut(&byte) {
+        match self.mbarrier(byte) {
             Some(mbarrier) if mbarrier.started < interval => {
                 mbarrier.given += 1;
                 Ok(())
@@ -207,14 +214,18 @@ impl SharedMemory {
     /// Waits until an mbarrier has completed `times + 1` phases.
     pub(crate) fn wait_mbarrier(&mut self, byte: u32, times: u32, thread: u16) -> Result<(), String> {
         let fail = |what: &str| Err(format!("waits for the mbarrier at byte {byte}, {what}"));
-        let Some(mbarrier) = self.mbarriers.get_mut(&byte) else { return fail("which nobody initialized") };
+        let Some(mbarrier) = self.mbarrier(byte) else { return fail("which nobody initialized") };
         // An mbarrier holds only the parity of its phase.
         match mbarrier.given.checked_sub(times) {
             Some(1) => {}
             Some(0) | None => return fail("whose phase nobody completes"),
             Some(_) => return fail("whose next phase completed before this thread waited"),
         }
-        mbarrier.waited.insert(thread, times + 1);
+        let thread = thread as usize;
+        if mbarrier.waited.len() <= thread {
+            mbarrier.waited.resize(thread + 1, 0);
+        }
+        mbarrier.waited[thread] = times + 1;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Runs a case, and compares its result with the expected one.
 
 use crate::case::Case;
-use crate::exact;
+use crate::exact::{self, Exact};
 use apron::{
     AnyImage, Device, DeviceName, Error, Extent, FilterBuilder, HistogramBuilder, Image, Pixel, PixelType, Result,
     Shape, Source,
@@ -62,9 +62,13 @@ impl Errors {
         }
         let (shape, largest) = (image.shape(), if let AnyImage::F32(_) = image { f32::MAX as f64 } else { f64::MAX });
         let (row, channels) = (shape.row_samples(), shape.channels as usize);
+        let exact: Box<dyn Fn(u32, u32, u32) -> Exact> = match problem {
+            FilterProblem::Volume(problem) => Box::new(crate::volumes::exact(problem, &case.image)),
+            _ => Box::new(|x, y, channel| exact::filter(problem, case, x, y, channel)),
+        };
         for index in (0..shape.samples() as usize).step_by(exact::stride(problem)) {
             let (x, y, channel) = (index % row / channels, index / row, index % channels);
-            let exact = exact::filter(problem, case, x as u32, y as u32, channel as u32);
+            let exact = exact(x as u32, y as u32, channel as u32);
             if exact.value.is_nan() {
                 continue;
             }

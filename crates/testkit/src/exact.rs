@@ -14,6 +14,17 @@ pub(crate) struct Exact {
     pub(crate) bound: f64,
 }
 
+/// Returns the samples of a row from a column on, which may be outside the image, as f64.
+fn line(image: &AnyImage<'_>, border: Border, (x, y): (i32, i32), count: u32, channel: u32) -> Vec<f64> {
+    let (mode, constant) = border.mode_of(image.pixel_type());
+    let (columns, width) = (x..x + count as i32, image.shape().width as i32);
+    let Some(y) = mode.map(y, image.shape().height as i32) else { return vec![constant; count as usize] };
+    each_type!(image, image => {
+        let at = |x| image.sample(x as u32, y as u32, channel).to_f64();
+        columns.map(|x| mode.map(x, width).map_or(constant, at)).collect()
+    })
+}
+
 /// Returns the sample at a column and row, which may be outside the image, as f64.
 fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) -> f64 {
     let shape = image.shape();
@@ -82,6 +93,7 @@ pub(crate) struct Sum {
 
 impl Sum {
     /// Adds the product of a factor and a number with its own error.
+    #[inline]
     pub(crate) fn add(&mut self, factor: f64, number: Sum) {
         let product = factor * number.sum;
         let rounded = factor.mul_add(number.sum, -product) + factor * number.error;
@@ -92,6 +104,7 @@ impl Sum {
         self.magnitude += factor.abs() * number.magnitude;
     }
 
+    #[inline]
     pub(crate) fn of(number: f64) -> Sum {
         Sum { sum: number, error: 0.0, magnitude: number.abs() }
     }
@@ -154,7 +167,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
         }
         FilterProblem::Paired(problem) => paired(problem, case, x, y, channel),
         FilterProblem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
-        FilterProblem::Volume(problem) => crate::volumes::exact(problem, image, x, y, channel),
+        FilterProblem::Volume(problem) => crate::volumes::exact(problem, image)(x, y, channel),
     }
 }
 
@@ -163,10 +176,10 @@ fn correlate(problem: &Correlate, image: &AnyImage<'_>, x: u32, y: u32, channel:
     let (mask, numbers) = (&problem.mask, Numbers::of(problem.dst));
     let taps: Vec<f64> = mask.taps_for(problem.src);
     let mut sum = Sum::default();
-    for (index, &tap) in taps.iter().enumerate() {
-        let (i, j) = (index as u32 % mask.width(), index as u32 / mask.width());
-        let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
-        sum.add(tap, Sum::of(sample(image, problem.border, column, row, channel)));
+    for (j, taps) in taps.chunks(mask.width() as usize).enumerate() {
+        let first = (x as i32 + window.origin_x, y as i32 + j as i32 + window.origin_y);
+        let samples = line(image, problem.border, first, mask.width(), channel);
+        taps.iter().zip(samples).for_each(|(&tap, sample)| sum.add(tap, Sum::of(sample)));
     }
     let denormals = taps.len() as f64 * numbers.denormal;
     numbers.exact(taps.len(), sum.value(), sum.magnitude, denormals, problem.clamp)
@@ -178,12 +191,10 @@ fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel:
         (problem.taps_x.taps_for(problem.src), problem.taps_y.taps_for(problem.src));
     let (mut sum, numbers) = (Sum::default(), Numbers::of(problem.dst));
     for (j, &tap_y) in taps_y.iter().enumerate() {
-        let row = y as i32 + j as i32 + window.origin_y;
+        let first = (x as i32 + window.origin_x, y as i32 + j as i32 + window.origin_y);
+        let samples = line(image, problem.border, first, taps_x.len() as u32, channel);
         let mut along_row = Sum::default();
-        for (i, &tap) in taps_x.iter().enumerate() {
-            let column = x as i32 + i as i32 + window.origin_x;
-            along_row.add(tap, Sum::of(sample(image, problem.border, column, row, channel)));
-        }
+        taps_x.iter().zip(samples).for_each(|(&tap, sample)| along_row.add(tap, Sum::of(sample)));
         let fits = along_row.magnitude <= numbers.largest;
         sum.add(tap_y, along_row);
         sum.magnitude = if fits { sum.magnitude } else { f64::NAN };
@@ -207,9 +218,10 @@ fn low_rank(problem: &LowRank, image: &AnyImage<'_>, x: u32, y: u32, channel: u3
 fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
     let (mut sum, numbers) = (Sum::default(), Numbers::of(problem.dst));
-    for (j, i) in (0..problem.height).flat_map(|j| (0..problem.width).map(move |i| (j, i))) {
-        let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
-        sum.add(1.0, Sum::of(sample(image, problem.border, column, row, channel)));
+    for j in 0..problem.height {
+        let first = (x as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
+        let samples = line(image, problem.border, first, problem.width, channel);
+        samples.into_iter().for_each(|sample| sum.add(1.0, Sum::of(sample)));
     }
     let (sum, magnitude) = (sum.value(), sum.magnitude);
     let scale = match problem.scale {
@@ -281,13 +293,11 @@ fn paired(problem: &Paired, case: &Case, x: u32, y: u32, channel: u32) -> Exact 
 
 fn local_std(problem: &LocalStd, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
-    let places = (0..problem.height).flat_map(|j| (0..problem.width).map(move |i| (i, j)));
-    let samples: Vec<f64> = places
-        .map(|(i, j)| {
-            let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
-            sample(image, problem.border, column, row, channel)
-        })
-        .collect();
+    let line = |j| {
+        let first = (x as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
+        line(image, problem.border, first, problem.width, channel)
+    };
+    let samples: Vec<f64> = (0..problem.height).flat_map(line).collect();
     let count = samples.len() as f64;
     // In two passes, which do not cancel.
     let sum = |of: &dyn Fn(f64) -> f64| {

@@ -123,62 +123,63 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
     }
 }
 
-/// Computes the exact result at a sample of the output, whose planes lie one below the other.
-pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+/// Returns what computes the exact result at a sample of the output, whose planes lie one below the other.
+pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>) -> impl Fn(u32, u32, u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
-    let (out, [width, height, depth]) = (window.out, problem.volume().expect("checked by the caller").sides());
-    let at = [
-        x as i32 + window.origin[0],
-        (y % out.height) as i32 + window.origin[1],
-        (y / out.height) as i32 + window.origin[2],
-    ];
-    let numbers = Numbers::of(problem.sums());
+    let (out, sides) = (window.out, problem.volume().expect("checked by the caller").sides());
+    let (numbers, channels) = (Numbers::of(problem.sums()), stack.shape().channels as usize);
     let modes = problem.borders.axes().map(|border| border.mode_of(problem.sums()));
-    let sample = |i: usize, j: usize, k: usize| {
-        let map = |axis: usize, offset: usize, side| {
+    let samples: Vec<f64> = each_type!(stack, stack => stack.packed().iter().map(|sample| sample.to_f64()).collect());
+    let size = problem.weights.size();
+    // A dense mask is one tap along each axis but x, per row of taps.
+    let (taps, is_dense) = match &problem.weights {
+        VolumeWeights::Dense(mask) => ([mask.taps_for::<f64>(problem.sums()), Vec::new(), Vec::new()], true),
+        VolumeWeights::Separable(taps) => (taps.each_ref().map(|taps| taps.taps_for::<f64>(problem.sums())), false),
+    };
+    let total = |axis: usize| taps[axis].iter().map(|tap| tap.abs()).sum::<f64>();
+    let [along_x, along_y, along_z] = size.map(f64::from);
+    let count = problem.weights.count() as usize;
+    let roundings = if is_dense { count as f64 } else { (along_x * total(1) + along_y) * total(2) + along_z };
+    let (denormals, divisor) = (roundings * numbers.denormal, problem.divisor);
+    move |x, y, channel| {
+        let at = [x, y % out.height, y / out.height];
+        let place = |axis: usize, offset: u32| {
             let (mode, constant) = modes[axis];
-            mode.map(at[axis] + offset as i32, side as i32).ok_or(constant)
+            let place = mode.map((at[axis] + offset) as i32 + window.origin[axis], sides[axis] as i32);
+            place.map(|place| place as usize).ok_or(constant)
         };
-        let place = map(2, k, depth).and_then(|z| Ok((map(0, i, width), map(1, j, height)?, z)));
-        match place {
-            Ok((Ok(x), y, z)) => each_type!(stack, stack => {
-                stack.sample(x as u32, z as u32 * height + y as u32, channel).to_f64()
-            }),
-            Ok((Err(constant), _, _)) | Err(constant) => constant,
-        }
-    };
-    let size = problem.weights.size().map(|side| side as usize);
-    let (mut sum, count, denormals) = (Sum::default(), problem.weights.count() as usize, numbers.denormal);
-    let denormals = match &problem.weights {
-        VolumeWeights::Dense(mask) => {
-            for (index, tap) in mask.taps_for::<f64>(problem.sums()).into_iter().enumerate() {
-                let (i, j, k) = (index % size[0], index / size[0] % size[1], index / size[0] / size[1]);
-                sum.add(tap, Sum::of(sample(i, j, k)));
+        let columns: Vec<Result<usize, f64>> = (0..size[0]).map(|i| place(0, i)).collect();
+        // The sum along x of the samples times the taps of a row.
+        let row = |taps: &[f64], j: u32, k: u32| {
+            let row = place(2, k).and_then(|z| Ok(z * sides[1] as usize + place(1, j)?));
+            let sample = |column: &Result<usize, f64>| match (row, column) {
+                (Ok(row), Ok(x)) => samples[(row * sides[0] as usize + x) * channels + channel as usize],
+                (Err(constant), _) => constant,
+                (Ok(_), Err(constant)) => *constant,
+            };
+            let mut sum = Sum::default();
+            columns.iter().zip(taps).for_each(|(column, &tap)| sum.add(tap, Sum::of(sample(column))));
+            sum
+        };
+        let (mut sum, mut fits) = (Sum::default(), true);
+        for k in 0..size[2] {
+            let mut plane = Sum::default();
+            for j in 0..size[1] {
+                let (taps_x, tap_y) = match is_dense {
+                    true => (&taps[0][((k * size[1] + j) * size[0]) as usize..], 1.0),
+                    false => (&taps[0][..], taps[1][j as usize]),
+                };
+                let row = row(taps_x, j, k);
+                fits &= is_dense || row.magnitude <= numbers.largest;
+                plane.add(tap_y, row);
             }
-            denormals * count as f64
+            fits &= is_dense || plane.magnitude <= numbers.largest;
+            sum.add(if is_dense { 1.0 } else { taps[2][k as usize] }, plane);
         }
-        VolumeWeights::Separable(taps) => {
-            let taps = taps.each_ref().map(|taps| taps.taps_for::<f64>(problem.sums()));
-            let mut fits = true;
-            for (k, &tap_z) in taps[2].iter().enumerate() {
-                let mut plane = Sum::default();
-                for (j, &tap_y) in taps[1].iter().enumerate() {
-                    let mut row = Sum::default();
-                    taps[0].iter().enumerate().for_each(|(i, &tap)| row.add(tap, Sum::of(sample(i, j, k))));
-                    fits &= row.magnitude <= numbers.largest;
-                    plane.add(tap_y, row);
-                }
-                fits &= plane.magnitude <= numbers.largest;
-                sum.add(tap_z, plane);
-            }
-            sum.magnitude = if fits { sum.magnitude } else { f64::NAN };
-            let total = |axis: usize| taps[axis].iter().map(|tap| tap.abs()).sum::<f64>();
-            let [x, y, z] = size.map(|side| side as f64);
-            denormals * ((x * total(1) + y) * total(2) + z)
-        }
-    };
-    let Exact { value, bound } = numbers.exact(count + 1, sum.value(), sum.magnitude, denormals, false);
-    Exact { value: value / problem.divisor, bound: bound / problem.divisor.abs() + numbers.denormal }
+        let magnitude = if fits { sum.magnitude } else { f64::NAN };
+        let Exact { value, bound } = numbers.exact(count + 1, sum.value(), magnitude, denormals, false);
+        Exact { value: value / divisor, bound: bound / divisor.abs() + numbers.denormal }
+    }
 }
 
 /// Returns the parts of the table of features: small calls on volumes of each type.
