@@ -66,6 +66,8 @@ const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + m
 /// [`SharedMemory::BlockedPieces`] as text.
 const PIECES: &str = "as large as the plan makes the pieces of the mask, up to all that a block may have";
 
+/// [`SharedMemory::Tensor`] as text, for masks of up to 17 columns.
+const TENSOR: &str = "288 x (63 + mask height) + 560 x mask height x digits per tap";
 /// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
 const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
 const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x sample bytes + 128 x sum bytes)";
@@ -139,6 +141,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::BlockedPieces(..) => SharedSize::Formula(PIECES),
             SharedMemory::Words(..) => SharedSize::Formula(WORDS),
             SharedMemory::WordsAndSums(..) => SharedSize::Formula(WORDS_AND_SUMS),
+            SharedMemory::Tensor(..) => SharedSize::Formula(TENSOR),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),

@@ -9,7 +9,7 @@
 #![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
 #![cfg_attr(
     all(target_arch = "nvptx64", not(feature = "rust-cuda")),
-    feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, core_intrinsics, link_llvm_intrinsics),
+    feature(abi_ptx, abi_unadjusted, stdarch_nvptx, asm_experimental_arch, core_intrinsics, link_llvm_intrinsics),
     allow(internal_features)
 )]
 

@@ -65,6 +65,17 @@ fn rows() -> Vec<Row> {
             }
         }
     }
+    // Matrix products of bytes: of few taps as a small parameter, of more with longer rows.
+    let sizes = [(1, "SmallParameter", "[tensor_block(1), 1]"), (2, "Parameter", "[tensor_block(2), 1]")];
+    for (pairs, taps, block) in sizes {
+        // Wide masks of two digits are rare.
+        for &digits in if pairs == 1 { &[1, 2, 3][..] } else { &[1, 3] } {
+            let body = format!("words::Tensor<{pairs}, {digits}>");
+            let row = kernel("tensor", format!("p{pairs}-d{digits}"), ["u8", "u8"], body, "TensorParams").taps(taps);
+            let row = row.block(block).shared(format!("SharedMemory::Tensor({pairs}, {digits})"), 2);
+            rows.push(row.residents(if pairs == 1 { 3 } else { 1 }));
+        }
+    }
     // Masks of one row or column; rows of several channels only where bytes make images of them.
     for src in ["u8", "u16", "i16"] {
         let samples = format!("samples::Doubles<{src}>");

@@ -51,6 +51,28 @@ pub struct PiecesParams {
     pub columns: u32,
 }
 
+/// Parameters of dense correlation of bytes by matrix products.
+///
+/// A sum is that of the digits, in units of `2^-fraction`, plus `start`. Of three digits that are not exact, `start` is a half and the
+/// bound of what is missing, and a sum is doubtful if its fraction, times `2^(32 - fraction)`, is at most `doubt`. Of exact ones it
+/// is the largest number below a half.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct TensorParams {
+    /// Image, mask and border.
+    pub whole: Conv2dParams,
+    /// Output rows per block.
+    pub rows: u32,
+    /// Bits of fraction of a sum.
+    pub fraction: u32,
+    /// Initial value of the sums.
+    pub start: i32,
+    /// Whether exact sums have a fraction: 0 or 1.
+    pub odd: u32,
+    /// Largest doubtful fraction.
+    pub doubt: u32,
+}
+
 /// Width and height of a tiled kernel's block, in threads; for dense masks also of its output, in pixels.
 pub const TILE_WIDTH: u32 = 32;
 

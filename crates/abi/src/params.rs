@@ -60,6 +60,7 @@ pub const IMAGE_ALIGNMENT: u64 = 256;
 pub enum Params {
     Conv2dParams(Conv2dParams),
     PiecesParams(PiecesParams),
+    TensorParams(TensorParams),
     Conv1dParams(Conv1dParams),
     VolumesParams(VolumesParams),
     VolumesMarchParams(VolumesMarchParams),
@@ -100,6 +101,9 @@ impl Params {
             Params::Conv2dParams(p) => Params::Conv2dParams(Conv2dParams { row_stride, ..p }),
             Params::PiecesParams(p) => {
                 Params::PiecesParams(PiecesParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
+            }
+            Params::TensorParams(p) => {
+                Params::TensorParams(TensorParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
             }
             Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
             Params::VolumesParams(p) => Params::VolumesParams(VolumesParams { row_stride, ..p }),

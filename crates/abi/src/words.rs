@@ -19,6 +19,38 @@ pub(crate) const fn words_sum_bytes(src: ElementType) -> u32 {
     if src.size_bytes() == 4 { 4 } else { 8 }
 }
 
+/// Threads per block of the kernels that multiply matrices: more where the digits take much of the shared memory.
+pub const fn tensor_block(pairs: u32) -> u32 {
+    128 * pairs
+}
+
+/// Output samples per row of their blocks: 16 windows of 16.
+pub const TENSOR_COLUMNS: u32 = 256;
+
+/// Output rows that a warp of them sums at a time.
+pub const TENSOR_ROWS: u32 = 4;
+
+/// Most output rows per block, a multiple of the rows that its warps sum at a time.
+pub const TENSOR_HEIGHT: u32 = 64;
+
+/// Returns the pitch of their tile, in words: the windows, 32 bytes from the last one's start on for each pair of 16 bytes, and up to
+/// 16 bytes before the first.
+pub const fn tensor_pitch(pairs: u32) -> u32 {
+    TENSOR_COLUMNS / 4 + 8 * pairs
+}
+
+/// Returns the words of one digit of a row of taps: 16 bytes of zeros, and the bytes of all pairs.
+pub const fn tensor_digit_words(pairs: u32) -> u32 {
+    4 + 8 * pairs
+}
+
+/// Returns the shared memory per block of their kernels, in bytes: the tile, the digits as the products want them, and as they come.
+/// For blocks of `rows` output rows.
+pub const fn tensor_bytes(pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
+    let tile = tensor_pitch(pairs) * (rows + mask_height - 1);
+    (tile + mask_height * digits * (pairs * 128 + tensor_digit_words(pairs))) * 4
+}
+
 /// Threads per block of the kernels of masks of one row or column, across and down; a row of threads is a warp.
 pub const LINE_BLOCK: [u32; 2] = [32, 8];
 

@@ -280,6 +280,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
     match params {
         Params::Conv2dParams(params) => (&raw mut *params).cast(),
         Params::PiecesParams(params) => (&raw mut *params).cast(),
+        Params::TensorParams(params) => (&raw mut *params).cast(),
         Params::BoxParams(params) => (&raw mut *params).cast(),
         Params::SlidingParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),

@@ -51,7 +51,7 @@ pub fn launch(
         memory,
         shared,
         interval: 1,
-        told: vec![[0; 2]; threads],
+        told: vec![Default::default(); threads],
         times: vec![0; threads],
         fault: None,
         costs: Costs::default(),

@@ -26,6 +26,9 @@ impl std::fmt::Display for Wait {
 /// Threads of a warp.
 pub(crate) const WARP: u32 = 32;
 
+/// What a thread passes to its warp: a value, or its words of two matrices.
+pub(crate) type Told = [u32; 6];
+
 /// State that all threads of a running launch share.
 pub(crate) struct State<'m> {
     pub(crate) memory: &'m mut Memory,
@@ -33,7 +36,7 @@ pub(crate) struct State<'m> {
     /// Barriers passed, over all blocks; starts at 1, since 0 stands for never.
     pub(crate) interval: u32,
     /// The last two values that each thread of the block passed to its warp: one thread may be ahead of another.
-    pub(crate) told: Vec<[u32; 2]>,
+    pub(crate) told: Vec<[Told; 2]>,
     /// Number of values that each thread has passed.
     pub(crate) times: Vec<u32>,
     pub(crate) fault: Option<Fault>,
@@ -125,11 +128,18 @@ impl Thread<'_, '_> {
     /// Passes a value to the warp, waits for all its threads, and returns a lookup of their values.
     #[track_caller]
     fn exchange(&self, value: u32) -> impl Fn(u32) -> u32 {
+        let told = self.exchange_all([value, 0, 0, 0, 0, 0]);
+        move |lane| told(lane)[0]
+    }
+
+    /// As [`exchange`](Thread::exchange), for several values.
+    #[track_caller]
+    fn exchange_all(&self, values: Told) -> impl Fn(u32) -> Told {
         let (number, mut round) = (self.number as usize, 0);
         let site = Location::caller();
         self.access(|state| {
             round = state.times[number] as usize % 2;
-            state.told[number][round] = value;
+            state.told[number][round] = values;
             state.times[number] += 1;
             Ok(())
         });
@@ -140,7 +150,7 @@ impl Thread<'_, '_> {
         let first = number - number % WARP as usize;
         move |lane| {
             let state = self.state.borrow();
-            state.told.get(first + (lane % WARP) as usize).map_or(0, |told| told[round])
+            state.told.get(first + (lane % WARP) as usize).map_or(Told::default(), |told| told[round])
         }
     }
 
@@ -209,6 +219,28 @@ impl Device for &Thread<'_, '_> {
     fn shuffle_up(self, value: u32, lanes: u32) -> u32 {
         let (lane, of) = (self.number as u32 % WARP, self.exchange(value));
         lane.checked_sub(lanes).map_or(value, of)
+    }
+
+    #[track_caller]
+    #[inline(never)]
+    fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4] {
+        let told = self.exchange_all([a[0], a[1], a[2], a[3], b[0], b[1]]);
+        let (row, column) = (self.number as u32 % WARP / 4, self.number as u32 % 4 * 2);
+        // The four lanes of a row of the one matrix, or of a column of the other: words 4 * quarter of its halves.
+        let lanes = |line: u32| [0, 1, 2, 3].map(|quarter| told(4 * line + quarter));
+        let (samples, factors) = (lanes(row), [lanes(column), lanes(column + 1)]);
+        let product = |below: usize, factors: &[Told; 4]| {
+            let words = samples
+                .iter()
+                .zip(factors)
+                .flat_map(|(samples, factors)| [(samples[below], factors[4]), (samples[below + 2], factors[5])]);
+            let products = words.flat_map(|(samples, factors)| {
+                let (samples, factors) = (samples.to_le_bytes(), factors.to_le_bytes());
+                [0, 1, 2, 3].map(|k| samples[k] as i32 * factors[k] as i8 as i32)
+            });
+            products.sum::<i32>()
+        };
+        [0, 1, 2, 3].map(|i| sums[i].wrapping_add(product(i / 2, &factors[i % 2])))
     }
 
     #[inline(never)]

@@ -15,6 +15,7 @@ mod doubles;
 mod exact;
 mod extents;
 pub mod features;
+mod halves;
 pub mod machine;
 mod methods;
 pub mod named;

@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
 use crate::case::{Case, Data, SINGLES};
-use crate::{casts, doubles, methods, pad, paired, pointwise, scaled, values, volumes};
+use crate::{casts, doubles, halves, methods, pad, paired, pointwise, scaled, values, volumes};
 use apron::{Bins, Border, PixelType};
 
 /// Size of the suite's images.
@@ -185,6 +185,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         }
     }
     doubles::doubles(scale, &mut next, &mut cases);
+    halves::halves(scale, &mut next, &mut cases);
     casts::casts(&mut next, &mut cases);
     volumes::volumes(scale, &mut next, &mut cases);
     small_means(&mut cases, &mut next);

@@ -6,15 +6,17 @@
 //! a thread unpacks when it reads them. So tiles are small, all copies are in flight at once, and outputs are stored
 //! as words. A window that starts inside a word is shifted as it is read, by one instruction per word.
 //!
-//! Masks of one row or column need no tile (`line.rs`).
+//! Masks of one row or column need no tile (`line.rs`). Bytes are also summed by integer matrix products (`tensor.rs`).
 
 mod dense;
 mod line;
 mod separable;
+mod tensor;
 
 pub use dense::Dense;
 pub use line::{LineColumns, LineRows};
 pub use separable::Separable;
+pub use tensor::Tensor;
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, Packed, Place, Samples, Summed};

@@ -34,6 +34,17 @@ unsafe extern "C" {
     fn shuffle_from_below(members: u32, value: u32, lanes: u32, clamp: u32) -> u32;
 }
 
+/// What the intrinsic of a matrix product returns.
+#[repr(C)]
+struct Sums(i32, i32, i32, i32);
+
+// By LLVM's own calling convention, since it returns a structure.
+unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"]
+    fn multiply_u8_s8(a0: u32, a1: u32, a2: u32, a3: u32, b0: u32, b1: u32, c0: i32, c1: i32, c2: i32, c3: i32)
+        -> Sums;
+}
+
 /// Member mask of all threads of a warp.
 const WARP: u32 = u32::MAX;
 
@@ -113,6 +124,12 @@ impl<S: Taps> Device for Nvptx<S> {
     #[inline(always)]
     fn shuffle_up(self, value: u32, lanes: u32) -> u32 {
         unsafe { shuffle_from_below(WARP, value, lanes, 0) }
+    }
+
+    #[inline(always)]
+    fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], c: [i32; 4]) -> [i32; 4] {
+        let sums = unsafe { multiply_u8_s8(a[0], a[1], a[2], a[3], b[0], b[1], c[0], c[1], c[2], c[3]) };
+        [sums.0, sums.1, sums.2, sums.3]
     }
 
     #[inline(always)]

@@ -1,5 +1,7 @@
 //! Recipes of the kernels whose shared tile holds packed samples.
 
+mod tensor;
+
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::summation::{Summation, exact_sums};
@@ -111,6 +113,15 @@ fn steps(
 }
 
 pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 25,
+        ..Variant::new(
+            "words-tensor",
+            Family::Words,
+            "u8; rows of the mask of up to 49 samples, 4096 words of taps and digits, sums that f64 holds; sm_90",
+            &For(tensor::dense),
+        )
+    },
     // Before `conv1d-line`, and before the variants of squares as that.
     Variant {
         rank: 4,

@@ -1,0 +1,244 @@
+//! Recipes of the kernels that multiply matrices of bytes: taps as digits, and the bounds of what the digits leave out.
+
+use crate::recipe::Steps;
+use crate::summation::{Summation, exact_sums, total};
+use crate::variant::Variant;
+use crate::{Launch, Machine, conv2d, kernels};
+use apron_abi::{
+    ElementType, Params, SharedMemory, TENSOR_COLUMNS, TENSOR_HEIGHT, TENSOR_ROWS, TensorParams, tensor_block,
+    tensor_bytes, tensor_digit_words,
+};
+use apron_core::{Correlate, PixelType, Result};
+
+/// The largest sample.
+const MOST: f64 = 255.0;
+/// Fewest bits of fraction of taps that three digits take: sums of fewer are halfway between two integers too often.
+const FEWEST_BITS: i32 = 12;
+
+/// Plans correlation of bytes with a mask.
+pub(super) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (mask, window, channels) = (&problem.mask, problem.window()?, problem.shape.channels);
+    if problem.clamp || [problem.src, problem.dst] != [PixelType::U8; 2] {
+        let what = format!("clamped sums, or {} to {} pixels", problem.src, problem.dst);
+        return Err(variant.refused(what));
+    }
+    let (out, samples) = (window.out, problem.shape.row_samples());
+    if samples.max(out.row_samples()) >= 1 << 30 {
+        return Err(variant.refused(format!("rows of {samples} samples")));
+    }
+    let (_, constant) = problem.border.mode();
+    if !problem.src.holds(constant) {
+        return Err(variant.refused(format!("a constant border of {constant}")));
+    }
+    let digits = Digits::of(mask.taps()).map_err(|what| variant.refused(what))?;
+    // Windows start inside a word of the tile, whose rows start at a word of the image's.
+    let inside = (window.origin_x * channels as i32).rem_euclid(4) as u32;
+    let reach = inside + 16 + (mask.width() - 1) * channels;
+    let fitting = (reach.div_ceil(32)..=2).find_map(|pairs| {
+        let stage = format!("p{pairs}-d{}", digits.count);
+        let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)?;
+        let words = digits.words([mask.width(), mask.height()], channels, (pairs, inside));
+        (mask.taps().len() + words.len() <= kernel.facts().taps.capacity()).then_some((pairs, kernel, words))
+    });
+    let Some((pairs, kernel, words)) = fitting else {
+        let (width, height) = (mask.width(), mask.height());
+        return Err(variant.refused(format!("{width}x{height} taps over {channels} channels")));
+    };
+    let at_once = tensor_block(pairs) / 32 * TENSOR_ROWS;
+    let columns = out.row_samples().div_ceil(TENSOR_COLUMNS as usize) as u32;
+    // As many rows as leave each multiprocessor a few blocks.
+    let full = |rows: &u32| columns as u64 * out.height.div_ceil(*rows) as u64 >= 3 * machine.multiprocessors as u64;
+    let bytes = |rows: u32| tensor_bytes(pairs, digits.count as u32, mask.height(), rows);
+    let sizes = [TENSOR_HEIGHT, TENSOR_HEIGHT / 2, at_once];
+    let fits = |rows: &u32| bytes(*rows) <= machine.shared_bytes;
+    let rows = sizes.into_iter().find(|rows| full(rows) && fits(rows)).unwrap_or(at_once);
+    if !fits(&rows) {
+        return Err(variant.refused(format!("{} bytes of shared memory", bytes(rows))));
+    }
+    debug_assert!(matches!(kernel.facts().shared, SharedMemory::Tensor(..)));
+    let launch = Launch {
+        kernel,
+        blocks: [columns, out.height.div_ceil(rows)],
+        shared_bytes: bytes(rows),
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params: Params::TensorParams(TensorParams {
+            whole: conv2d::params(problem, &window),
+            rows,
+            fraction: digits.fraction,
+            start: digits.start,
+            odd: (digits.fraction > 0) as u32,
+            doubt: digits.doubt,
+        }),
+        taps: mask.taps().iter().copied().chain(words.into_iter().map(f32::from_bits)).collect(),
+    };
+    let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
+    Ok((of.buffers(out), vec![launch]))
+}
+
+/// The taps of a mask as signed digits to the base 256, the lowest first.
+#[derive(Debug, PartialEq)]
+struct Digits {
+    /// Digits per tap: 1 or 2 if they are the tap, 3 if they leave a rest.
+    count: usize,
+    taps: Vec<[i8; 3]>,
+    /// As [`TensorParams`] has them.
+    fraction: u32,
+    start: i32,
+    doubt: u32,
+}
+
+impl Digits {
+    /// Splits taps, or says what does not let them be split.
+    fn of(taps: &[f32]) -> std::result::Result<Digits, String> {
+        // The lowest bit of all taps, as its exponent.
+        let lowest = |tap: &f32| {
+            let bits = (*tap as f64).to_bits();
+            let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+            (bits >> 52 & 0x7ff) as i32 - 1075 + mantissa.trailing_zeros() as i32
+        };
+        let unit = taps.iter().filter(|tap| **tap != 0.0).map(lowest).min().unwrap_or(0);
+        let total = total(taps);
+        // A multiple of the unit below 2^53 of it: no addition of f64 rounds, whatever the order.
+        if MOST * total >= 2f64.powi(unit.saturating_add(53)) {
+            return Err("taps whose sums f64 may round".into());
+        }
+        let bits = (-unit).max(0);
+        Digits::exact(taps, bits, total)
+            .or_else(|| Digits::rounded(taps, bits, total))
+            .ok_or_else(|| format!("taps of {bits} bits of fraction, {total} in all"))
+    }
+
+    /// One or two digits that are the taps, which have `bits` bits of fraction.
+    fn exact(taps: &[f32], bits: i32, total: f64) -> Option<Digits> {
+        let scale = 2f64.powi(bits);
+        if bits > 30 || (MOST * total + 1.0) * scale >= 2f64.powi(31) {
+            return None;
+        }
+        let whole: Vec<i64> = taps.iter().map(|tap| (*tap as f64 * scale) as i64).collect();
+        let count = if whole.iter().all(|tap| i8::try_from(*tap).is_ok()) { 1 } else { 2 };
+        let taps = whole.into_iter().map(|tap| split(tap, count)).collect::<Option<_>>()?;
+        let start = if bits > 0 { (1 << (bits - 1)) - 1 } else { 0 };
+        Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0 })
+    }
+
+    /// Three digits of the taps times a power of two, the largest for which digits and sums have room.
+    ///
+    /// With T the rounded taps, e what rounding took from them, and the sum of the lowest digit rounded down to units of 256, a sum
+    /// S of the digits and the true one R, both in units of 2^8 of the taps' scale, are `S - below <= R < S + above`, where
+    /// `above = 1 + 255 / 256 * (sum of the positive e)` and `below = 255 / 256 * (sum of |negative e|)`. With `start`, a half and
+    /// more than `above`, added to S alone but for the half, R lies under S, by less than `doubt`: both have the same integer
+    /// part unless the fraction of S is smaller than that.
+    fn rounded(taps: &[f32], bits: i32, total: f64) -> Option<Digits> {
+        if bits < FEWEST_BITS {
+            return None;
+        }
+        (9..=39).rev().find_map(|scale: i32| {
+            let fraction = (scale - 8) as u32;
+            let (mut above, mut below, mut digits) = (0.0, 0.0, Vec::with_capacity(taps.len()));
+            for tap in taps {
+                let scaled = *tap as f64 * 2f64.powi(scale);
+                if scaled.abs() >= 2f64.powi(24) {
+                    return None;
+                }
+                let whole = scaled.round_ties_even();
+                let rest = scaled - whole;
+                if rest > 0.0 {
+                    above += rest
+                } else {
+                    below -= rest
+                }
+                digits.push(split(whole as i64, 3)?);
+            }
+            let share = MOST / 256.0;
+            let most = (above * share).ceil() + 2.0;
+            let doubt = most + (below * share).ceil() + 1.0;
+            let unit = 2f64.powi(fraction as i32);
+            if (MOST * total + 1.0) * unit + most >= 2f64.powi(31) || doubt * 64.0 > unit {
+                return None;
+            }
+            let start = (1i64 << (fraction - 1)) + most as i64;
+            let doubt = (doubt as u32) << (32 - fraction);
+            Some(Digits { count: 3, taps: digits, fraction, start: start as i32, doubt })
+        })
+    }
+
+    /// Returns the digits as the words of a launch, one digit of one row of the mask after the other: 16 bytes of zeros, then the
+    /// digit of tap i at byte `inside + i * channels`.
+    fn words(&self, [width, height]: [u32; 2], channels: u32, (pairs, inside): (u32, u32)) -> Vec<u32> {
+        let mut words = Vec::new();
+        for row in self.taps.chunks(width as usize).take(height as usize) {
+            for digit in 0..self.count {
+                let mut bytes = vec![0; 4 * tensor_digit_words(pairs) as usize];
+                for (i, tap) in row.iter().enumerate() {
+                    bytes[16 + inside as usize + i * channels as usize] = tap[digit] as u8;
+                }
+                words.extend(bytes.chunks(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
+            }
+        }
+        words
+    }
+}
+
+/// Returns `count` digits of a number, each from -128 to 127, if it has no more.
+fn split(number: i64, count: usize) -> Option<[i8; 3]> {
+    let (mut rest, mut digits) = (number, [0; 3]);
+    for digit in &mut digits[..count] {
+        *digit = rest as i8;
+        rest = (rest - *digit as i64) >> 8;
+    }
+    (rest == 0).then_some(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the number that the digits stand for, in units of the first.
+    fn joined(digits: &[i8; 3]) -> i64 {
+        digits[0] as i64 + 256 * digits[1] as i64 + 65536 * digits[2] as i64
+    }
+
+    #[test]
+    fn digits_are_signed() {
+        for number in [0, 1, -1, 127, 128, -128, -129, 255, 32_639, -32_896, 8_355_711, -8_421_504] {
+            assert_eq!(split(number, 3).map(|digits| joined(&digits)), Some(number), "{number}");
+        }
+        assert_eq!((split(127, 1), split(128, 1)), (Some([127, 0, 0]), None));
+        assert_eq!((split(32_639, 2), split(32_640, 2)), (Some([127, 127, 0]), None));
+        assert_eq!(split(8_355_712, 3), None);
+    }
+
+    #[test]
+    fn few_bits_are_exact() {
+        // 1, 2 and 1 quarters.
+        let quarters = Digits::of(&[0.25, 0.5, 0.25]).unwrap();
+        assert_eq!((quarters.count, quarters.fraction, quarters.start), (1, 2, 1));
+        assert_eq!(quarters.taps, [[1, 0, 0], [2, 0, 0], [1, 0, 0]]);
+        let whole = Digits::of(&[-3.0, 1000.0, 0.0]).unwrap();
+        assert_eq!((whole.count, whole.fraction, whole.start), (2, 0, 0));
+        assert_eq!(whole.taps, [[-3, 0, 0], [-24, 4, 0], [0, 0, 0]]);
+    }
+
+    #[test]
+    fn many_bits_are_bounded() {
+        let taps = [0.1f32, -0.3, 0.7];
+        let digits = Digits::of(&taps).unwrap();
+        assert_eq!(digits.count, 3);
+        let scale = 2f64.powi(digits.fraction as i32 + 8);
+        for (tap, of) in taps.iter().zip(&digits.taps) {
+            assert!((*tap as f64 * scale - joined(of) as f64).abs() <= 0.5, "{tap}: {of:?}");
+        }
+        // The doubtful share of the fractions is small.
+        assert!(digits.doubt < u32::MAX / 64);
+        assert!(digits.start > 1 << (digits.fraction - 1));
+    }
+
+    #[test]
+    fn what_f64_rounds_is_refused() {
+        assert!(Digits::of(&[1.0, 2f32.powi(-60)]).is_err());
+        // 255 * 2^30 in 2^31.
+        assert!(Digits::of(&[2f32.powi(30)]).is_err());
+    }
+}

@@ -1,0 +1,67 @@
+//! Sums of bytes that lie halfway between two integers, or next to that: where rounding shows the least error of a sum.
+
+use crate::case::Case;
+use crate::suite::{Scale, borders};
+use apron::{AnyImage, Border, Image, Mask};
+use apron_core::{Correlate, Extent, PixelType, Problem, Shape};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// What is added to one tap of a mask of quarters: nothing; so little that two bytes hold the taps; more digits than that, on
+/// either side of a half; and a rest that no number of bytes holds.
+const BESIDE: [f64; 5] = [0.0, 1.0 / 1024.0, 1.0 / 262_144.0, -1.0 / 4_194_304.0, 1e-5];
+
+/// Adds the cases.
+pub(crate) fn halves(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let sizes = [(300, 21, 1), (37, 35, 3), (64, 70, 4), (513, 5, 1)];
+    let masks = [(3, 3), (1, 1), (17, 2), (5, 9), (2, 5), (3, 17), (1, 7)];
+    for (n, size) in sizes.into_iter().enumerate() {
+        for (m, mask) in masks.into_iter().enumerate() {
+            for beside in BESIDE {
+                let border = borders()[(n + m) % 6];
+                let border = if border == Border::Crop && size.1 < mask.1 { Border::Wrap } else { border };
+                cases.push(quarters(next(), size, mask, beside, border));
+            }
+        }
+    }
+    // Two pieces of 32 bytes per row.
+    for (n, mask) in [(31, 3), (49, 1), (20, 20)].into_iter().enumerate() {
+        for beside in BESIDE {
+            cases.push(quarters(next(), (290, 25, 1), mask, beside, borders()[n]));
+        }
+    }
+    if scale == Scale::Full {
+        for (n, beside) in BESIDE.into_iter().enumerate() {
+            cases.push(quarters(next(), (2051, 1031, 1), (15, 15), beside, borders()[n]));
+            cases.push(quarters(next(), (2048, 1024, 1), (31, 31), beside, borders()[n]));
+            cases.push(quarters(next(), (1025, 515, 3), (5, 5), beside, borders()[n]));
+        }
+    }
+}
+
+/// Correlates an image of bytes, of which few values are neither 0 nor 1 nor large, with a mask of multiples of a quarter, of which one
+/// is `beside` that.
+fn quarters(
+    seed: u64,
+    (width, height, channels): (u32, u32, u32),
+    (mask_width, mask_height): (u32, u32),
+    beside: f64,
+    border: Border,
+) -> Case {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    let shape = Shape::new(width, height, channels).expect("a valid shape");
+    let samples = (0..shape.samples()).map(|_| match rng.random_range(0..8) {
+        0 => rng.random(),
+        1 => 254 + rng.random_range(0..2),
+        few => few % 2,
+    });
+    let samples: Vec<u8> = samples.collect();
+    let count = mask_width * mask_height;
+    let mut taps: Vec<f64> = (0..count).map(|_| f64::from(rng.random_range(-3..5)) / 4.0).collect();
+    taps[rng.random_range(0..count as usize)] += beside;
+    let mask = Mask::from_f64(mask_width, mask_height, taps).expect("a valid mask");
+    let problem =
+        Correlate { shape, src: PixelType::U8, dst: PixelType::U8, mask, border, clamp: false, extent: Extent::Same };
+    let image = Image::new(width, height, channels, samples).expect("as many samples");
+    Case { problem: Problem::from(problem), image: AnyImage::U8(image), second: None, chosen: None }
+}
