@@ -235,6 +235,55 @@ mod tests {
         assert!(digits.start > 1 << (digits.fraction - 1));
     }
 
+    /// Computes a sum as the kernel does, or `None` if it is doubtful.
+    fn kernels_sum(digits: &Digits, samples: &[u8]) -> Option<i32> {
+        let mut sums = [0i32; 3];
+        sums[usize::from(digits.count == 3)] = digits.start;
+        for (tap, sample) in digits.taps.iter().zip(samples) {
+            (0..3).for_each(|digit| sums[digit] += tap[digit] as i32 * *sample as i32);
+        }
+        if digits.count == 3 {
+            let sum = (sums[0] >> 8) + sums[1] + (sums[2] << 8);
+            return ((sum as u32) << (32 - digits.fraction) > digits.doubt).then_some(sum >> digits.fraction);
+        }
+        let sum = sums[0] + (sums[1] << 8);
+        let odd = (sum - digits.start) >> digits.fraction & i32::from(digits.fraction > 0);
+        Some((sum + odd) >> digits.fraction)
+    }
+
+    #[test]
+    fn sums_that_are_not_doubtful_round_as_the_true_ones() {
+        let mut state = 1u64;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        let (mut certain, mut doubtful) = (0, 0);
+        for n in 0..20_000 {
+            let count = 1 + random(40) as usize;
+            // Quarters, 16ths of up to 12 bits, and quarters with a little beside one of them or beside all.
+            let mut taps: Vec<f32> = (0..count).map(|_| (random(9) as f32 - 3.0) / 4.0).collect();
+            match n % 4 {
+                1 => taps.iter_mut().for_each(|tap| *tap = (random(4096) as f32 - 1000.0) / 16.0),
+                2 => taps[0] += [1.0, -1.0][n / 4 % 2] / 1_048_576.0,
+                3 => taps.iter_mut().for_each(|tap| *tap = (*tap + random(1 << 20) as f32 / 16_777_216.0) / 3.0),
+                _ => {}
+            }
+            let digits = Digits::of(&taps).unwrap();
+            let samples: Vec<u8> = (0..count).map(|_| [random(2), random(256)][n / 8 % 2] as u8).collect();
+            // Exact: taps have at most 24 bits, 40 of them within a few binades.
+            let sum: f64 = taps.iter().zip(&samples).map(|(tap, sample)| *tap as f64 * *sample as f64).sum();
+            match kernels_sum(&digits, &samples) {
+                Some(found) => {
+                    assert_eq!(found as f64, sum.round_ties_even(), "{taps:?} {samples:?} {digits:?}");
+                    certain += 1;
+                }
+                None => doubtful += 1,
+            }
+        }
+        assert!(certain > 15_000 && doubtful > 1_000, "{certain} {doubtful}");
+    }
+
     #[test]
     fn what_f64_rounds_is_refused() {
         assert!(Digits::of(&[1.0, 2f32.powi(-60)]).is_err());
