@@ -261,12 +261,14 @@ mod tests {
         let (mut certain, mut doubtful) = (0, 0);
         for n in 0..20_000 {
             let count = 1 + random(40) as usize;
-            // Quarters, 16ths of up to 12 bits, and quarters with a little beside one of them or beside all.
+            // Quarters, 16ths of up to 12 bits, quarters with a little beside one of them, and thirds.
             let mut taps: Vec<f32> = (0..count).map(|_| (random(9) as f32 - 3.0) / 4.0).collect();
             match n % 4 {
                 1 => taps.iter_mut().for_each(|tap| *tap = (random(4096) as f32 - 1000.0) / 16.0),
                 2 => taps[0] += [1.0, -1.0][n / 4 % 2] / 1_048_576.0,
-                3 => taps.iter_mut().for_each(|tap| *tap = (*tap + random(1 << 20) as f32 / 16_777_216.0) / 3.0),
+                3 => taps
+                    .iter_mut()
+                    .for_each(|tap| *tap = (0.125 + tap.abs() + random(1 << 20) as f32 / 16_777_216.0) / 3.0),
                 _ => {}
             }
             let digits = Digits::of(&taps).unwrap();
@@ -281,7 +283,7 @@ mod tests {
                 None => doubtful += 1,
             }
         }
-        assert!(certain > 15_000 && doubtful > 1_000, "{certain} {doubtful}");
+        assert!(certain > 15_000 && doubtful > 500, "{certain} {doubtful}");
     }
 
     #[test]
