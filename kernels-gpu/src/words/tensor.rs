@@ -240,7 +240,7 @@ impl<D: Device> Block<'_, D> {
         let (channels, mut word, mut k) = (p.channels as i32, 0, 0);
         // A loop, so that its code is there once.
         while k < 4 {
-            let at = column + k as i32;
+            let at = column + k;
             let mut inside = Some(at);
             if at < 0 || at >= p.width as i32 * channels {
                 let pixel = quotient(at, channels);

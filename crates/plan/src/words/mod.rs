@@ -118,7 +118,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor",
             Family::Words,
-            "u8; rows of the mask of up to 49 samples, 4096 words of taps and digits, sums that f64 holds; sm_90",
+            "u8; mask rows of up to 49 samples, 4096 taps and words of digits, exact in f64; sm_90",
             &For(tensor::dense),
         )
     },
