@@ -68,6 +68,7 @@ const PIECES: &str = "as large as the plan makes the pieces of the mask, up to a
 
 /// [`SharedMemory::Tensor`] as text, for masks of up to 17 columns.
 const TENSOR: &str = "288 x (63 + mask height) + 560 x mask height x digits per tap";
+
 /// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
 const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
 const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x sample bytes + 128 x sum bytes)";

@@ -53,9 +53,9 @@ pub struct PiecesParams {
 
 /// Parameters of dense correlation of bytes by matrix products.
 ///
-/// A sum is that of the digits, in units of `2^-fraction`, plus `start`. Of three digits that are not exact, `start` is a half and the
-/// bound of what is missing, and a sum is doubtful if its fraction, times `2^(32 - fraction)`, is at most `doubt`. Of exact ones it
-/// is the largest number below a half.
+/// A sum is `start` plus the sum of the taps' digits times the samples, in units of `2^-fraction`. Taps of one or two digits are exact:
+/// `start` is the largest number below a half. Three digits leave out a rest: `start` is a half plus a bound of what the rests may add, and
+/// a sum is doubtful if its fraction, in units of `2^-32`, is at most `doubt`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct TensorParams {
@@ -69,7 +69,7 @@ pub struct TensorParams {
     pub start: i32,
     /// Whether exact sums have a fraction: 0 or 1.
     pub odd: u32,
-    /// Largest doubtful fraction.
+    /// Largest doubtful fraction, in units of `2^-32`.
     pub doubt: u32,
 }
 

@@ -39,13 +39,13 @@ pub const fn tensor_pitch(pairs: u32) -> u32 {
     TENSOR_COLUMNS / 4 + 8 * pairs
 }
 
-/// Returns the words of one digit of a row of taps: 16 bytes of zeros, and the bytes of all pairs.
+/// Returns the words of one digit of a row of taps: 16 bytes of zeros, then 32 bytes per pair.
 pub const fn tensor_digit_words(pairs: u32) -> u32 {
     4 + 8 * pairs
 }
 
-/// Returns the shared memory per block of their kernels, in bytes: the tile, the digits as the products want them, and as they come.
-/// For blocks of `rows` output rows.
+/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits
+/// as the launch has them.
 pub const fn tensor_bytes(pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
     let tile = tensor_pitch(pairs) * (rows + mask_height - 1);
     (tile + mask_height * digits * (pairs * 128 + tensor_digit_words(pairs))) * 4

@@ -39,8 +39,7 @@ pub(crate) fn halves(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut V
     }
 }
 
-/// Correlates an image of bytes, of which few values are neither 0 nor 1 nor large, with a mask of multiples of a quarter, of which one
-/// is `beside` that.
+/// Correlates an image of bytes, most of them 0 or 1, with a mask of multiples of a quarter; `beside` is added to one tap.
 fn quarters(
     seed: u64,
     (width, height, channels): (u32, u32, u32),

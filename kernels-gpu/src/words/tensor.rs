@@ -37,7 +37,7 @@ const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
 /// [`tensor_digit_words`] words apart.
 pub struct Tensor<const PAIRS: usize, const DIGITS: usize>;
 
-/// Sums of a warp: of each output row, of both halves of a window's outputs, and by digit.
+/// A lane's sums: by output row, half of a window's four outputs, and digit, those of two outputs of two windows.
 type Sums<const DIGITS: usize> = [[[[i32; 4]; DIGITS]; 2]; ROWS];
 
 impl<const PAIRS: usize, const DIGITS: usize> Body for Tensor<PAIRS, DIGITS> {
@@ -92,6 +92,17 @@ fn quotient(number: i32, divisor: i32) -> i32 {
     }
 }
 
+/// Returns a lane's sum of output `i` of one of its two windows: of all digits, without the lowest 8 bits where there are three.
+#[inline(always)]
+fn joined<const DIGITS: usize>(sums: &[[[i32; 4]; DIGITS]; 2], window: usize, i: usize) -> i32 {
+    let digit = |digit: usize| sums[i / 2][digit][2 * window + i % 2];
+    match DIGITS {
+        1 => digit(0),
+        2 => digit(0).wrapping_add(digit(1) << 8),
+        _ => (digit(0) >> 8).wrapping_add(digit(1)).wrapping_add(digit(2) << 8),
+    }
+}
+
 /// Bytes of a row that a thread copies at a time.
 const PIECE: u32 = 16;
 
@@ -115,20 +126,20 @@ struct Block<'p, D> {
     digits: Shared<u32>,
 }
 
-/// A warp on its way down the mask.
+/// A warp's sums while it goes down the rows of the mask.
 struct Steps<'b, 'p, D, const PAIRS: usize, const DIGITS: usize> {
     block: &'b Block<'p, D>,
     /// First output row, in the block.
     first: u32,
     /// Row of the mask.
     of_mask: u32,
-    /// The samples under this row of each output row, in turns.
+    /// The samples under this row, by output row; the place of the first output row moves on by one with each row of the mask.
     under: [[[u32; 4]; PAIRS]; ROWS],
     sums: Sums<DIGITS>,
 }
 
 impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, '_, D, PAIRS, DIGITS> {
-    /// Adds a row of the mask, where the samples of the first output row are in place `OLDEST`; returns whether another follows.
+    /// Adds a row of the mask; the samples of the first output row are in place `OLDEST`. Returns whether another row follows.
     #[inline(always)]
     unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
         let (block, d, lane) = (self.block, self.block.d, self.block.d.thread_x() % WARP);
@@ -206,7 +217,7 @@ impl<D: Device> Block<'_, D> {
                             );
                         }
                     }
-                    // Beside the image, and the last piece of a buffer that may not be read as words.
+                    // Words beside the image, and the last piece of a buffer, behind which no word may be read.
                     let last = !aligned && start + (self.left as i64 + 4 * behind as i64 + 4) as u64 > bytes;
                     let behind = if last && behind >= before + 4 { behind - 4 } else { behind };
                     let (before, behind) = (
@@ -351,10 +362,10 @@ impl<D: Device> Block<'_, D> {
         let of_words = samples.is_multiple_of(4);
         let (mut words, mut lowest) = ([[0; 2]; ROWS], u32::MAX);
         for k in 0..ROWS {
-            for half in 0..2 {
+            for window in 0..2 {
                 let mut outputs = [0; 4];
                 for i in 0..4 {
-                    let sum = self.joined::<DIGITS>(&sums[k], half, i);
+                    let sum = joined(&sums[k], window, i);
                     // A sum that is exact gets just under a half, and one unit where its integer part is odd.
                     let odd = if DIGITS < 3 { (sum.wrapping_sub(p.start) >> p.fraction) & p.odd as i32 } else { 0 };
                     outputs[i] = sum.wrapping_add(odd) >> p.fraction;
@@ -363,16 +374,16 @@ impl<D: Device> Block<'_, D> {
                         lowest = if fraction < lowest { fraction } else { lowest };
                     }
                 }
-                words[k][half] = d.word_of_bytes(outputs);
+                words[k][window] = d.word_of_bytes(outputs);
             }
         }
         if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
-            // One bit per output that is summed again: of row k and half h from bit 8 * k + 4 * h on.
+            // One bit per output that is summed again: of row k and window w from bit 8 * k + 4 * w on.
             let mut doubtful = 0;
             for bit in 0..8 * ROWS {
-                let (k, half, i) = (bit / 8, bit / 4 % 2, bit % 4);
-                let fraction = (self.joined::<DIGITS>(&sums[k], half, i) as u32) << (32 - p.fraction);
-                let inside = x + TENSOR_COLUMNS / 2 * half as u32 + (i as u32) < samples;
+                let (k, window, i) = (bit / 8, bit / 4 % 2, bit % 4);
+                let fraction = (joined(&sums[k], window, i) as u32) << (32 - p.fraction);
+                let inside = x + TENSOR_COLUMNS / 2 * window as u32 + (i as u32) < samples;
                 let inside = inside && top + row + (k as u32) < p.whole.out_height;
                 doubtful |= u32::from(fraction <= p.doubt && inside) << bit;
             }
@@ -386,9 +397,9 @@ impl<D: Device> Block<'_, D> {
                 if lane == from {
                     let place = bit % 4 * 8;
                     for k in 0..ROWS {
-                        for half in 0..2 {
-                            if bit / 4 == 2 * k as u32 + half as u32 {
-                                words[k][half] = words[k][half] & !(0xff << place) | sum << place;
+                        for window in 0..2 {
+                            if bit / 4 == 2 * k as u32 + window as u32 {
+                                words[k][window] = words[k][window] & !(0xff << place) | sum << place;
                             }
                         }
                     }
@@ -401,15 +412,15 @@ impl<D: Device> Block<'_, D> {
         let end = if p.whole.out_height - y < TENSOR_ROWS { p.whole.out_height } else { y + TENSOR_ROWS };
         // A loop, since the code for rows that start inside words is long.
         while y < end {
-            for half in 0..2 {
-                let x = x + TENSOR_COLUMNS / 2 * half as u32;
+            for window in 0..2 {
+                let x = x + TENSOR_COLUMNS / 2 * window as u32;
                 // SAFETY: the place is correct, and the whole warp is here.
                 unsafe {
                     if !of_words {
                         let place = Place { row: to, first: x as i32, samples: samples as i32, whole: false };
-                        place.store_aligned::<D, Doubles<u8>>(d, 1, 1, [words[0][half], 0, 0, 0]);
+                        place.store_aligned::<D, Doubles<u8>>(d, 1, 1, [words[0][window], 0, 0, 0]);
                     } else if x < samples {
-                        d.store(Global::<u32>::at(to + x as u64), 0, words[0][half]);
+                        d.store(Global::<u32>::at(to + x as u64), 0, words[0][window]);
                     }
                 }
             }
@@ -417,17 +428,6 @@ impl<D: Device> Block<'_, D> {
                 words[k - 1] = words[k];
             }
             (to, y) = (to + samples as u64, y + 1);
-        }
-    }
-
-    /// Returns the sum that a lane has of output `i` of a half of a window's outputs, of all digits.
-    #[inline(always)]
-    fn joined<const DIGITS: usize>(&self, sums: &[[[i32; 4]; DIGITS]; 2], half: usize, i: usize) -> i32 {
-        let digit = |digit: usize| sums[i / 2][digit][2 * half + i % 2];
-        match DIGITS {
-            1 => digit(0),
-            2 => digit(0).wrapping_add(digit(1) << 8),
-            _ => (digit(0) >> 8).wrapping_add(digit(1)).wrapping_add(digit(2) << 8),
         }
     }
 

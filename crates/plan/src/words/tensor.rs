@@ -5,7 +5,7 @@ use crate::summation::{Summation, exact_sums, total};
 use crate::variant::Variant;
 use crate::{Launch, Machine, conv2d, kernels};
 use apron_abi::{
-    ElementType, Params, SharedMemory, TENSOR_COLUMNS, TENSOR_HEIGHT, TENSOR_ROWS, TensorParams, tensor_block,
+    ElementType, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_HEIGHT, TENSOR_ROWS, TensorParams, tensor_block,
     tensor_bytes, tensor_digit_words,
 };
 use apron_core::{Correlate, PixelType, Result};
@@ -30,20 +30,25 @@ pub(super) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -
     if !problem.src.holds(constant) {
         return Err(variant.refused(format!("a constant border of {constant}")));
     }
-    let digits = Digits::of(mask.taps()).map_err(|what| variant.refused(what))?;
+    let too_large = || {
+        let (width, height) = (mask.width(), mask.height());
+        variant.refused(format!("{width}x{height} taps over {channels} channels"))
+    };
     // Windows start inside a word of the tile, whose rows start at a word of the image's.
     let inside = (window.origin_x * channels as i32).rem_euclid(4) as u32;
-    let reach = inside + 16 + (mask.width() - 1) * channels;
-    let fitting = (reach.div_ceil(32)..=2).find_map(|pairs| {
+    let reach = inside as u64 + 16 + (mask.width() as u64 - 1) * channels as u64;
+    // Before the digits are computed: masks may be large.
+    if reach > 64 || mask.taps().len() > MAX_TAPS {
+        return Err(too_large());
+    }
+    let digits = Digits::of(mask.taps()).map_err(|what| variant.refused(what))?;
+    let fitting = (reach.div_ceil(32) as u32..=2).find_map(|pairs| {
         let stage = format!("p{pairs}-d{}", digits.count);
         let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)?;
-        let words = digits.words([mask.width(), mask.height()], channels, (pairs, inside));
+        let words = digits.words(mask.width(), channels, (pairs, inside));
         (mask.taps().len() + words.len() <= kernel.facts().taps.capacity()).then_some((pairs, kernel, words))
     });
-    let Some((pairs, kernel, words)) = fitting else {
-        let (width, height) = (mask.width(), mask.height());
-        return Err(variant.refused(format!("{width}x{height} taps over {channels} channels")));
-    };
+    let (pairs, kernel, words) = fitting.ok_or_else(too_large)?;
     let at_once = tensor_block(pairs) / 32 * TENSOR_ROWS;
     let columns = out.row_samples().div_ceil(TENSOR_COLUMNS as usize) as u32;
     // As many rows as leave each multiprocessor a few blocks.
@@ -55,7 +60,6 @@ pub(super) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -
     if !fits(&rows) {
         return Err(variant.refused(format!("{} bytes of shared memory", bytes(rows))));
     }
-    debug_assert!(matches!(kernel.facts().shared, SharedMemory::Tensor(..)));
     let launch = Launch {
         kernel,
         blocks: [columns, out.height.div_ceil(rows)],
@@ -125,11 +129,11 @@ impl Digits {
 
     /// Three digits of the taps times a power of two, the largest for which digits and sums have room.
     ///
-    /// With T the rounded taps, e what rounding took from them, and the sum of the lowest digit rounded down to units of 256, a sum
-    /// S of the digits and the true one R, both in units of 2^8 of the taps' scale, are `S - below <= R < S + above`, where
-    /// `above = 1 + 255 / 256 * (sum of the positive e)` and `below = 255 / 256 * (sum of |negative e|)`. With `start`, a half and
-    /// more than `above`, added to S alone but for the half, R lies under S, by less than `doubt`: both have the same integer
-    /// part unless the fraction of S is smaller than that.
+    /// Let S be the sum of the digits, whose lowest one's sum is rounded down to a multiple of 256, and R the true sum, both in units of
+    /// `256 / 2^scale`. A tap's rest `e` is what rounding took from it. Then `S - below <= R < S + above`, where
+    /// `above = 1 + 255 / 256 * (sum of the positive e)` and `below = 255 / 256 * (sum of the other |e|)`. The kernel computes
+    /// `S + half + most`, with `most` a whole number of at least `above`. R is rounded to the integer part of `R + half`, which is smaller
+    /// by at most `most + below`. So both have the same integer part, unless the fraction of the computed sum is at most that: `doubt`.
     fn rounded(taps: &[f32], bits: i32, total: f64) -> Option<Digits> {
         if bits < FEWEST_BITS {
             return None;
@@ -152,7 +156,7 @@ impl Digits {
                 digits.push(split(whole as i64, 3)?);
             }
             let share = MOST / 256.0;
-            let most = (above * share).ceil() + 2.0;
+            let most = (1.0 + above * share).ceil() + 1.0;
             let doubt = most + (below * share).ceil() + 1.0;
             let unit = 2f64.powi(fraction as i32);
             if (MOST * total + 1.0) * unit + most >= 2f64.powi(31) || doubt * 64.0 > unit {
@@ -166,9 +170,9 @@ impl Digits {
 
     /// Returns the digits as the words of a launch, one digit of one row of the mask after the other: 16 bytes of zeros, then the
     /// digit of tap i at byte `inside + i * channels`.
-    fn words(&self, [width, height]: [u32; 2], channels: u32, (pairs, inside): (u32, u32)) -> Vec<u32> {
+    fn words(&self, width: u32, channels: u32, (pairs, inside): (u32, u32)) -> Vec<u32> {
         let mut words = Vec::new();
-        for row in self.taps.chunks(width as usize).take(height as usize) {
+        for row in self.taps.chunks(width as usize) {
             for digit in 0..self.count {
                 let mut bytes = vec![0; 4 * tensor_digit_words(pairs) as usize];
                 for (i, tap) in row.iter().enumerate() {

@@ -273,7 +273,40 @@ fn a_warp_tells_itself_values() {
 }
 
 #[test]
+fn a_warp_multiplies_matrices() {
+    // Sample k of row r is r + k. Column c is -2 in row c + 3, 3 in row c + 20, and else 0: products are r + c + 54.
+    let packed = run(true, |t, n, _, output| unsafe {
+        let (row, first) = (n % 32 / 4, n % 4 * 4);
+        let word = |of: &dyn Fn(u32) -> u32| u32::from_le_bytes([0, 1, 2, 3].map(|k| of(k) as u8));
+        let samples = |row: u32, k: u32| word(&|i| row + k + i);
+        let factors = |column: u32, k: u32| {
+            word(&|i| match k + i {
+                k if k == column + 3 => -2i32 as u32,
+                k if k == column + 20 => 3,
+                _ => 0,
+            })
+        };
+        let a = [(row, first), (row + 8, first), (row, first + 16), (row + 8, first + 16)];
+        let a = a.map(|(row, k)| samples(row, k));
+        let sums = t.multiply_bytes(a, [factors(row, first), factors(row, first + 16)], [1, 2, 3, -4]);
+        t.store(output, global_index(t, n), word(&|i| sums[i as usize] as u32));
+    });
+    let packed = packed.unwrap();
+    for (lane, sums) in (0..32).zip(packed) {
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        let expected = [row + column + 55, row + column + 57, row + column + 65, row + column + 59];
+        assert_eq!(sums.to_le_bytes().map(i32::from), expected, "lane {lane}");
+    }
+}
+
+#[test]
 fn a_warp_of_which_not_all_are_there() {
+    let products = run(true, |t, n, _, _| {
+        if n != 9 {
+            t.multiply_bytes([n; 4], [n; 2], [0; 4]);
+        }
+    });
+    expect(products, 0, (1, 1), &["ends without the warp's exchange at", "planted.rs"]);
     let result = run(true, |t, n, _, _| {
         if n != 9 {
             t.ballot(true);
