@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(copy.0, Limit::Copy);
         assert_eq!(of("box u8 640x480 window 9x9", false), copy);
         assert_eq!(of("box u8 640x480 window 9x9", true).0, Limit::Copy);
-        assert_eq!(of("dense u8 640x480 mask 7x7", false), (Limit::Ffma, 49.0 * 640.0 * 480.0 * 1e3));
+        assert_eq!(of("dense u16 320x480 mask 11x11", false), (Limit::Ffma, 121.0 * 320.0 * 480.0 * 1e3));
         assert_eq!(of("histogram u8 640x480 uniform", false).0, Limit::Read);
         let mut keys: Vec<_> = limits.measured.keys().copied().collect();
         keys.sort();

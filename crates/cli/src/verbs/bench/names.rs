@@ -125,7 +125,9 @@ impl FromStr for Workload {
             Histogram | PerChannel | Range | Bins(_) | Percentiles(_) => Some(Limit::Read),
             Chain => None,
             // On an H100 arithmetic then takes twice the time of the memory traffic.
-            _ if workload.operations().is_some_and(|operations| operations > 45 * workload.bytes()) => {
+            _ if !workload.is_of_tensor_cores()
+                && workload.operations().is_some_and(|operations| operations > 45 * workload.bytes()) =>
+            {
                 Some(Limit::Ffma)
             }
             _ => Some(Limit::Copy),
@@ -154,7 +156,8 @@ mod tests {
         }
         let of = |name: &str| name.parse::<Workload>().unwrap();
         assert_eq!(of("dense u8 1920x1080 mask 3x3").limit, Some(Limit::Copy));
-        assert_eq!(of("dense u8 1920x1080 mask 7x7").limit, Some(Limit::Ffma));
+        assert_eq!(of("dense u16 1920x1080 mask 11x11").limit, Some(Limit::Ffma));
+        assert_eq!(of("dense u8 1920x1080 mask 11x11").limit, Some(Limit::Copy));
         assert_eq!(of("histogram u16 640x480x3 per channel").operation, PerChannel);
         assert_eq!(of("histogram u16 640x480 range 0 to 65536").operation, Range);
     }

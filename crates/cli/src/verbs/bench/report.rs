@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_row_names_what_bounds_it() {
-        let workload: Workload = "dense u8 512x512 mask 9x9".parse().unwrap();
+        let workload: Workload = "dense f32 512x512 mask 31x31".parse().unwrap();
         assert_eq!(workload.limit, Some(Limit::Ffma));
         let named = |limit| Row::new(workload, timed(0.01), limit).limit;
         assert_eq!(named(Some((Limit::Copy, 0.004))), "copy");

@@ -225,8 +225,8 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Dense(5, 5), picture(U8, LARGE)),
     shown(Box(3, 3), picture(U8, LARGE)),
     shown(Box(15, 15), picture(U8, LARGE)),
-    row(Dense(15, 15), picture(U8, LARGE), Limit::Ffma, None),
-    row(Dense(9, 9), picture(U8, SMALL), Limit::Ffma, None),
+    row(Dense(15, 15), picture(U8, LARGE), Limit::Copy, None),
+    row(Dense(9, 9), picture(U8, SMALL), Limit::Copy, None),
     shown(Separable(8), picture(U8, SMALL)),
     shown(Dense(3, 3), picture(U8, SCREEN)),
     shown(Dense(5, 5), picture(U8, SCREEN)),
@@ -278,6 +278,11 @@ impl Workload {
     /// Returns the limit that its memory traffic has: a read, if it writes next to nothing, or else a copy.
     pub(super) fn traffic(&self) -> Limit {
         if self.bytes() == self.picture.bytes() { Limit::Read } else { Limit::Copy }
+    }
+
+    /// Whether tensor cores may multiply its integers, so that the rate of FFMA does not bound it on a GPU.
+    pub(super) fn is_of_tensor_cores(&self) -> bool {
+        matches!(self.operation, Operation::Dense(..)) && self.picture.pixel == U8
     }
 
     /// Returns a multiplication and an addition per tap and sample, for filters that need them.
