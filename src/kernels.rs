@@ -67,7 +67,10 @@ const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + m
 const PIECES: &str = "as large as the plan makes the pieces of the mask, up to all that a block may have";
 
 /// [`SharedMemory::Tensor`] as text, for masks of up to 17 columns.
-const TENSOR: &str = "288 x (63 + mask height) + 560 x mask height x digits per tap";
+const TENSOR: &str = "288 x (95 + mask height) + 560 x mask height x digits per tap";
+
+/// [`SharedMemory::TensorPairs`] as text, for masks of an odd number of rows.
+const TENSOR_PAIRS: &str = "544 x (47 + mask height) + (304 x mask height + 256) x digits per tap";
 
 /// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
 const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
@@ -143,6 +146,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::Words(..) => SharedSize::Formula(WORDS),
             SharedMemory::WordsAndSums(..) => SharedSize::Formula(WORDS_AND_SUMS),
             SharedMemory::Tensor(..) => SharedSize::Formula(TENSOR),
+            SharedMemory::TensorPairs(..) => SharedSize::Formula(TENSOR_PAIRS),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),

@@ -70,10 +70,21 @@ fn rows() -> Vec<Row> {
     for (pairs, taps, block) in sizes {
         // Wide masks of two digits are rare.
         for &digits in if pairs == 1 { &[1, 2, 3][..] } else { &[1, 3] } {
-            let body = format!("words::Tensor<{pairs}, {digits}>");
+            let body = format!("words::TensorRows<{pairs}, {digits}>");
             let row = kernel("tensor", format!("p{pairs}-d{digits}"), ["u8", "u8"], body, "TensorParams").taps(taps);
             let row = row.block(block).shared(format!("SharedMemory::Tensor({pairs}, {digits})"), 2);
             rows.push(row.residents(if pairs == 1 { 3 } else { 1 }));
+        }
+    }
+    // Masks of up to 3, 5, 7 and 9 rows: each has registers for its digits.
+    for (pairs, residents) in [(2, 6), (3, 5), (4, 4), (5, 4)] {
+        for digits in [1, 3] {
+            let body = format!("words::TensorPairs<{pairs}, {digits}>");
+            let stage = format!("p{pairs}-d{digits}");
+            let row = kernel("tensor-pairs", stage, ["u8", "u8"], body, "TensorParams").taps("SmallParameter");
+            let row =
+                row.block("[TENSOR_PAIRS_BLOCK, 1]").shared(format!("SharedMemory::TensorPairs({pairs}, {digits})"), 1);
+            rows.push(row.residents(residents));
         }
     }
     // Masks of one row or column; rows of several channels only where bytes make images of them.

@@ -71,6 +71,8 @@ pub struct TensorParams {
     pub odd: u32,
     /// Largest doubtful fraction, in units of `2^-32`.
     pub doubt: u32,
+    /// For three digits `2^(32 - fraction)`: a sum times that has the integer part in its upper word, the fraction in its lower one.
+    pub up: i32,
 }
 
 /// Width and height of a tiled kernel's block, in threads; for dense masks also of its output, in pixels.

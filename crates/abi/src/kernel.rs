@@ -76,6 +76,8 @@ pub enum SharedMemory {
     WordsAndSums(ElementType, u32, u32),
     /// As [`tensor_bytes`] computes it. Fields: pairs of 16 bytes, digits per tap.
     Tensor(u32, u32),
+    /// As [`tensor_pairs_bytes`] computes it. Fields: pairs of rows, digits per tap.
+    TensorPairs(u32, u32),
     /// As [`edges_bytes`] computes it.
     Edges,
     /// As [`BoxTile`] lays it out.
@@ -114,7 +116,10 @@ impl SharedMemory {
                 let tile = words_pitch(src, mask_width, channels) * rows * 4;
                 (taps + tile).next_multiple_of(8) + BLOCKED_COLUMNS * rows * sum
             }
-            SharedMemory::Tensor(pairs, digits) => tensor_bytes(pairs, digits, mask_height, TENSOR_HEIGHT),
+            SharedMemory::Tensor(pairs, digits) => tensor_bytes(pairs, digits, mask_height, tensor_height(pairs)),
+            SharedMemory::TensorPairs(pairs, digits) => {
+                tensor_pairs_bytes(pairs, digits, mask_height, TENSOR_PAIRS_HEIGHT)
+            }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
             SharedMemory::SlidingTile(sums) => SlidingTile::of(1, mask_width, 1, sums).bytes,

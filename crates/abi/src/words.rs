@@ -31,7 +31,9 @@ pub const TENSOR_COLUMNS: u32 = 256;
 pub const TENSOR_ROWS: u32 = 4;
 
 /// Most output rows per block, a multiple of the rows that its warps sum at a time.
-pub const TENSOR_HEIGHT: u32 = 64;
+pub const fn tensor_height(pairs: u32) -> u32 {
+    64 + 32 * pairs
+}
 
 /// Returns the pitch of their tile, in words: the windows, 32 bytes from the last one's start on for each pair of 16 bytes, and up to
 /// 16 bytes before the first.
@@ -49,6 +51,33 @@ pub const fn tensor_digit_words(pairs: u32) -> u32 {
 pub const fn tensor_bytes(pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
     let tile = tensor_pitch(pairs) * (rows + mask_height - 1);
     (tile + mask_height * digits * (pairs * 128 + tensor_digit_words(pairs))) * 4
+}
+
+/// Threads per block of the kernels whose products take two rows of the mask.
+pub const TENSOR_PAIRS_BLOCK: u32 = 128;
+
+/// Output samples per row of a warp of them: 16 windows of 8.
+pub const TENSOR_WARP_COLUMNS: u32 = 128;
+
+/// Output samples per row of their blocks.
+pub const TENSOR_PAIRS_COLUMNS: u32 = TENSOR_PAIRS_BLOCK / 32 * TENSOR_WARP_COLUMNS;
+
+/// Pitch of their tile, in words: the windows, 16 bytes from the last one's start on, and up to 16 bytes before the first.
+pub const TENSOR_PAIRS_PITCH: u32 = TENSOR_PAIRS_COLUMNS / 4 + 8;
+
+/// Most output rows per block, an even number.
+pub const TENSOR_PAIRS_HEIGHT: u32 = 48;
+
+/// Returns the words of the digits as these products want them: two per lane, for even and odd output rows, by pair of rows and digit.
+pub const fn tensor_pairs_words(pairs: u32, digits: u32) -> u32 {
+    2 * pairs * digits * 64
+}
+
+/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, whose rows `pairs` pairs of rows take from the last two
+/// output rows on, the digits as the products want them, and the digits as the launch has them.
+pub const fn tensor_pairs_bytes(pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
+    let tile = TENSOR_PAIRS_PITCH * (rows + 2 * pairs - 2);
+    (tile + tensor_pairs_words(pairs, digits) + mask_height * digits * tensor_digit_words(1)) * 4
 }
 
 /// Threads per block of the kernels of masks of one row or column, across and down; a row of threads is a warp.

@@ -142,6 +142,8 @@ mod tests {
             (correlate(2, I16, (1, 48)), "words-line", correlate(2, I16, (2, 1))),
             (correlate(1, U8, (49, 1)), "words-tensor", correlate(1, U8, (50, 1))),
             (correlate(4, U8, (11, 5)), "words-tensor", correlate(4, U8, (14, 1))),
+            (correlate(1, U8, (9, 9)), "words-tensor-pairs", correlate(1, U8, (9, 10))),
+            (correlate(4, U8, (3, 8)), "words-tensor-pairs", correlate(4, U8, (4, 8))),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
             (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
             (march(132), "words-separable", march(133)),

@@ -237,6 +237,11 @@ pub trait Device: Copy {
     fn word_of_bytes(self, values: [i32; 4]) -> u32 {
         u32::from_le_bytes(values.map(|value| value.clamp(0, 255) as u8))
     }
+    /// Returns the product in 64 bits, by one instruction.
+    #[inline(always)]
+    fn multiply_wide(self, a: i32, b: i32) -> i64 {
+        a as i64 * b as i64
+    }
     /// Packs two integers into a word as 16 bits each, the lower first, clamped to 0 to 65535.
     #[inline(always)]
     fn word_of_halves(self, values: [i32; 2]) -> u32 {

@@ -6,7 +6,7 @@
 //! a thread unpacks when it reads them. So tiles are small, all copies are in flight at once, and outputs are stored
 //! as words. A window that starts inside a word is shifted as it is read, by one instruction per word.
 //!
-//! Masks of one row or column need no tile (`line.rs`). Bytes are also summed by integer matrix products (`tensor.rs`).
+//! Masks of one row or column need no tile (`line.rs`). Bytes are also summed by integer matrix products (folder `tensor`).
 
 mod dense;
 mod line;
@@ -16,7 +16,7 @@ mod tensor;
 pub use dense::Dense;
 pub use line::{LineColumns, LineRows};
 pub use separable::Separable;
-pub use tensor::Tensor;
+pub use tensor::{Pairs as TensorPairs, Rows as TensorRows};
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, Packed, Place, Samples, Summed};

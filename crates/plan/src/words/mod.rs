@@ -119,7 +119,16 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "words-tensor",
             Family::Words,
             "u8; mask rows of up to 49 samples, 4096 taps and words of digits, exact in f64; sm_90",
-            &For(tensor::dense),
+            &For(tensor::rows),
+        )
+    },
+    Variant {
+        rank: 26,
+        ..Variant::new(
+            "words-tensor-pairs",
+            Family::Words,
+            "u8; masks of up to 9 rows, and 9 samples a row, whose sums are exact in f64; sm_90",
+            &For(tensor::pairs),
         )
     },
     // Before `conv1d-line`, and before the variants of squares as that.

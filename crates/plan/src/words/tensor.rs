@@ -5,80 +5,148 @@ use crate::summation::{Summation, exact_sums, total};
 use crate::variant::Variant;
 use crate::{Launch, Machine, conv2d, kernels};
 use apron_abi::{
-    ElementType, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_HEIGHT, TENSOR_ROWS, TensorParams, tensor_block,
-    tensor_bytes, tensor_digit_words,
+    ElementType, Kernel, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_HEIGHT, TENSOR_ROWS,
+    TensorParams, tensor_block, tensor_bytes, tensor_digit_words, tensor_height, tensor_pairs_bytes,
 };
-use apron_core::{Correlate, PixelType, Result};
+use apron_core::{Correlate, Error, PixelType, Result, Shape, Window};
 
 /// The largest sample.
 const MOST: f64 = 255.0;
 /// Fewest bits of fraction of taps that three digits take: sums of fewer are halfway between two integers too often.
 const FEWEST_BITS: i32 = 12;
 
-/// Plans correlation of bytes with a mask.
-pub(super) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let (mask, window, channels) = (&problem.mask, problem.window()?, problem.shape.channels);
-    if problem.clamp || [problem.src, problem.dst] != [PixelType::U8; 2] {
-        let what = format!("clamped sums, or {} to {} pixels", problem.src, problem.dst);
-        return Err(variant.refused(what));
+/// A mask that the kernels may take, over rows that they can address.
+struct Fitting {
+    window: Window,
+    digits: Digits,
+    /// Bytes of a word before the first tap: windows start inside a word of the tile, whose rows start at a word of the image's.
+    inside: u32,
+    /// Bytes of a row under `outputs` outputs.
+    reach: u64,
+}
+
+impl Fitting {
+    /// Splits the problem's mask if rows of `room` bytes under `outputs` outputs suffice for it.
+    fn of(problem: &Correlate, variant: &Variant, (outputs, room): (u64, u64)) -> Result<Fitting> {
+        let (mask, window, channels) = (&problem.mask, problem.window()?, problem.shape.channels);
+        if problem.clamp || [problem.src, problem.dst] != [PixelType::U8; 2] {
+            let what = format!("clamped sums, or {} to {} pixels", problem.src, problem.dst);
+            return Err(variant.refused(what));
+        }
+        let samples = problem.shape.row_samples();
+        if samples.max(window.out.row_samples()) >= 1 << 30 {
+            return Err(variant.refused(format!("rows of {samples} samples")));
+        }
+        let (_, constant) = problem.border.mode();
+        if !problem.src.holds(constant) {
+            return Err(variant.refused(format!("a constant border of {constant}")));
+        }
+        let inside = (window.origin_x * channels as i32).rem_euclid(4) as u32;
+        let reach = inside as u64 + outputs + (mask.width() as u64 - 1) * channels as u64;
+        // Before the digits are computed: masks may be large.
+        if reach > room || mask.taps().len() > MAX_TAPS {
+            return Err(too_large(problem, variant));
+        }
+        let digits = Digits::of(mask.taps()).map_err(|what| variant.refused(what))?;
+        Ok(Fitting { window, digits, inside, reach })
     }
-    let (out, samples) = (window.out, problem.shape.row_samples());
-    if samples.max(out.row_samples()) >= 1 << 30 {
-        return Err(variant.refused(format!("rows of {samples} samples")));
+
+    /// The launch of a kernel whose blocks have `rows` rows of `columns` outputs, and `shared_bytes`.
+    fn launch(
+        &self,
+        problem: &Correlate,
+        kernel: Kernel,
+        [columns, rows]: [u32; 2],
+        shared_bytes: u32,
+        words: Vec<u32>,
+    ) -> Launch {
+        let (out, digits) = (self.window.out, &self.digits);
+        Launch {
+            kernel,
+            blocks: [out.row_samples().div_ceil(columns as usize) as u32, out.height.div_ceil(rows)],
+            shared_bytes,
+            reserved_bytes: 0,
+            src: 0,
+            dst: 1,
+            params: Params::TensorParams(TensorParams {
+                whole: conv2d::params(problem, &self.window),
+                rows,
+                fraction: digits.fraction,
+                start: digits.start,
+                odd: (digits.fraction > 0) as u32,
+                doubt: digits.doubt,
+                up: if digits.count == 3 { 1 << (32 - digits.fraction) } else { 0 },
+            }),
+            taps: problem.mask.taps().iter().copied().chain(words.into_iter().map(f32::from_bits)).collect(),
+        }
     }
-    let (_, constant) = problem.border.mode();
-    if !problem.src.holds(constant) {
-        return Err(variant.refused(format!("a constant border of {constant}")));
-    }
-    let too_large = || {
-        let (width, height) = (mask.width(), mask.height());
-        variant.refused(format!("{width}x{height} taps over {channels} channels"))
-    };
-    // Windows start inside a word of the tile, whose rows start at a word of the image's.
-    let inside = (window.origin_x * channels as i32).rem_euclid(4) as u32;
-    let reach = inside as u64 + 16 + (mask.width() as u64 - 1) * channels as u64;
-    // Before the digits are computed: masks may be large.
-    if reach > 64 || mask.taps().len() > MAX_TAPS {
-        return Err(too_large());
-    }
-    let digits = Digits::of(mask.taps()).map_err(|what| variant.refused(what))?;
-    let fitting = (reach.div_ceil(32) as u32..=2).find_map(|pairs| {
+}
+
+fn too_large(problem: &Correlate, variant: &Variant) -> Error {
+    let (width, height, channels) = (problem.mask.width(), problem.mask.height(), problem.shape.channels);
+    variant.refused(format!("{width}x{height} taps over {channels} channels"))
+}
+
+/// Returns the first of the heights of a block, the largest first, that leaves each multiprocessor `resident` blocks and whose shared memory it
+/// has; else the last, if it has its shared memory.
+fn height_of(
+    heights: &[u32],
+    (columns, out): (u32, Shape),
+    resident: u32,
+    bytes: impl Fn(u32) -> u32,
+    machine: &Machine,
+) -> std::result::Result<u32, u32> {
+    let strips = out.row_samples().div_ceil(columns as usize) as u64;
+    let is_full =
+        |rows: u32| strips * out.height.div_ceil(rows) as u64 >= resident as u64 * machine.multiprocessors as u64;
+    let fits = |rows: u32| bytes(rows) <= machine.shared_bytes;
+    let last = heights[heights.len() - 1];
+    let rows = heights.iter().copied().find(|&rows| is_full(rows) && fits(rows)).unwrap_or(last);
+    if fits(rows) { Ok(rows) } else { Err(bytes(rows)) }
+}
+
+/// Plans correlation of bytes with a mask of any height.
+pub(super) fn rows(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let mask = &problem.mask;
+    let fitting = Fitting::of(problem, variant, (16, 64))?;
+    let digits = &fitting.digits;
+    let found = (fitting.reach.div_ceil(32) as u32..=2).find_map(|pairs| {
         let stage = format!("p{pairs}-d{}", digits.count);
         let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)?;
-        let words = digits.words(mask.width(), channels, (pairs, inside));
+        let words = digits.words(mask.width(), problem.shape.channels, (pairs, fitting.inside));
         (mask.taps().len() + words.len() <= kernel.facts().taps.capacity()).then_some((pairs, kernel, words))
     });
-    let (pairs, kernel, words) = fitting.ok_or_else(too_large)?;
+    let (pairs, kernel, words) = found.ok_or_else(|| too_large(problem, variant))?;
     let at_once = tensor_block(pairs) / 32 * TENSOR_ROWS;
-    let columns = out.row_samples().div_ceil(TENSOR_COLUMNS as usize) as u32;
-    // As many rows as leave each multiprocessor a few blocks.
-    let full = |rows: &u32| columns as u64 * out.height.div_ceil(*rows) as u64 >= 3 * machine.multiprocessors as u64;
     let bytes = |rows: u32| tensor_bytes(pairs, digits.count as u32, mask.height(), rows);
-    let sizes = [TENSOR_HEIGHT, TENSOR_HEIGHT / 2, at_once];
-    let fits = |rows: &u32| bytes(*rows) <= machine.shared_bytes;
-    let rows = sizes.into_iter().find(|rows| full(rows) && fits(rows)).unwrap_or(at_once);
-    if !fits(&rows) {
-        return Err(variant.refused(format!("{} bytes of shared memory", bytes(rows))));
-    }
-    let launch = Launch {
-        kernel,
-        blocks: [columns, out.height.div_ceil(rows)],
-        shared_bytes: bytes(rows),
-        reserved_bytes: 0,
-        src: 0,
-        dst: 1,
-        params: Params::TensorParams(TensorParams {
-            whole: conv2d::params(problem, &window),
-            rows,
-            fraction: digits.fraction,
-            start: digits.start,
-            odd: (digits.fraction > 0) as u32,
-            doubt: digits.doubt,
-        }),
-        taps: mask.taps().iter().copied().chain(words.into_iter().map(f32::from_bits)).collect(),
-    };
+    let out = (TENSOR_COLUMNS, fitting.window.out);
+    let heights = [tensor_height(pairs), 2 * at_once, at_once];
+    let rows = height_of(&heights, out, 3, bytes, machine)
+        .map_err(|bytes| variant.refused(format!("{bytes} bytes of shared memory")))?;
+    let launch = fitting.launch(problem, kernel, [TENSOR_COLUMNS, rows], bytes(rows), words);
     let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
-    Ok((of.buffers(out), vec![launch]))
+    Ok((of.buffers(fitting.window.out), vec![launch]))
+}
+
+/// Plans correlation of bytes with a mask of up to 9 rows.
+pub(super) fn pairs(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let mask = &problem.mask;
+    let fitting = Fitting::of(problem, variant, (8, 16))?;
+    let digits = &fitting.digits;
+    // An odd output row takes the digits a row further down.
+    let pairs = (mask.height() / 2 + 1).max(2);
+    let stage = format!("p{pairs}-d{}", digits.count);
+    let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)
+        .ok_or_else(|| variant.refused(format!("{} digits of {} rows of taps", digits.count, mask.height())))?;
+    let words = digits.words(mask.width(), problem.shape.channels, (1, fitting.inside));
+    let bytes = |rows: u32| tensor_pairs_bytes(pairs, digits.count as u32, mask.height(), rows);
+    let out = (TENSOR_PAIRS_COLUMNS, fitting.window.out);
+    let heights = [TENSOR_PAIRS_HEIGHT, TENSOR_PAIRS_HEIGHT / 2, TENSOR_PAIRS_HEIGHT / 4];
+    let rows = height_of(&heights, out, 4, bytes, machine)
+        .map_err(|bytes| variant.refused(format!("{bytes} bytes of shared memory")))?;
+    let launch = fitting.launch(problem, kernel, [TENSOR_PAIRS_COLUMNS, rows], bytes(rows), words);
+    let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
+    Ok((of.buffers(fitting.window.out), vec![launch]))
 }
 
 /// The taps of a mask as signed digits to the base 256, the lowest first.

@@ -320,6 +320,16 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    fn multiply_wide(self, a: i32, b: i32) -> i64 {
+        let product: i64;
+        unsafe {
+            asm!("mul.wide.s32 {0}, {1}, {2};", out(reg64) product, in(reg32) a, in(reg32) b,
+                options(pure, nomem, nostack))
+        };
+        product
+    }
+
+    #[inline(always)]
     fn word_of_halves(self, values: [i32; 2]) -> u32 {
         packing::word_of_halves(values)
     }

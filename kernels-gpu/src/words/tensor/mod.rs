@@ -1,0 +1,259 @@
+//! Dense masks over bytes by products of integer matrices, on tensor cores: all sums are exact.
+//!
+//! A tap is `DIGITS` signed digits to the base 256 of `tap * 2^q`. One matrix has windows of the image in its rows; the other one digit of
+//! rows of the mask in each of its columns, a sample further in each. Their product adds what these rows of the mask contribute to 8 outputs
+//! of each window. Interleaved channels are taps with zeros between them.
+//!
+//! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few outputs that these
+//! do not decide are summed again in f64 by their warp. Taps of up to 16 bits need one or two digits, and have no rest.
+//!
+//! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to 9 samples a row,
+//! with half of the products ([`Pairs`]).
+
+mod pairs;
+mod rows;
+
+pub use pairs::Pairs;
+pub use rows::Rows;
+
+use crate::device::{Device, Global, Shared};
+use crate::samples::{from_bit, Doubles, Samples, WARP};
+use apron_abi::{BorderMode, TensorParams};
+
+/// The number whose addition to a smaller one leaves the latter, rounded half to even, in the lowest bits.
+const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
+
+/// Bytes of a row that a thread copies at a time.
+const PIECE: u32 = 16;
+
+/// A lane's four sums of a product, for each digit.
+type Sums<const DIGITS: usize> = [[i32; 4]; DIGITS];
+
+/// Returns the sums before the first product: what the plan adds to each, in units of the middle one of three digits.
+#[inline(always)]
+fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums<DIGITS> {
+    let mut sums = [[0; 4]; DIGITS];
+    sums[if DIGITS == 3 { 1 } else { 0 }] = [p.start; 4];
+    sums
+}
+
+/// Returns sum `i` of all digits, rounded half to even unless it is doubtful, and its fraction in units of 2^-32, which is doubtful if
+/// it is at most the parameters' `doubt`; sums of less than three digits are exact.
+#[inline(always)]
+fn rounded<D: Device, const DIGITS: usize>(d: D, p: &TensorParams, sums: &Sums<DIGITS>, i: usize) -> (i32, u32) {
+    if DIGITS == 3 {
+        let sum = (sums[0][i] >> 8).wrapping_add(sums[1][i]).wrapping_add(sums[2][i] << 8);
+        // One instruction for two shifts.
+        let parts = d.multiply_wide(sum, p.up);
+        return ((parts >> 32) as i32, parts as u32);
+    }
+    let sum = if DIGITS == 1 { sums[0][i] } else { sums[0][i].wrapping_add(sums[1][i] << 8) };
+    // A sum that is exact gets just under a half, and one unit where its integer part is odd.
+    let odd = (sum.wrapping_sub(p.start) >> p.fraction) & p.odd as i32;
+    (sum.wrapping_add(odd) >> p.fraction, u32::MAX)
+}
+
+/// Returns the quotient rounded down, without the check that `div_euclid` makes of divisors that are not constant.
+#[inline(always)]
+fn quotient(number: i32, divisor: i32) -> i32 {
+    let down = number.checked_div(divisor).unwrap_or(0);
+    if down * divisor > number {
+        down - 1
+    } else {
+        down
+    }
+}
+
+/// A block's tile of the image, at the start of the shared memory, and the digits of the taps.
+struct Tile<'p, D> {
+    d: D,
+    p: &'p TensorParams,
+    threads: u32,
+    /// Pitch of the tile, in words.
+    pitch: u32,
+    /// Input column, in samples, of the first byte of the tile's rows.
+    left: i32,
+    /// Byte of the tile's rows at which the first window starts, without its place in a word.
+    first: u32,
+}
+
+impl<'p, D: Device> Tile<'p, D> {
+    /// The tile's words.
+    const WORDS: Shared<u32> = Shared::at(0);
+
+    /// The tile, `pitch` words wide, of a block of `threads` threads whose outputs start at sample `strip` of their rows.
+    #[inline(always)]
+    fn new(d: D, p: &'p TensorParams, threads: u32, pitch: u32, strip: u32) -> Self {
+        // The tile starts at a piece of the image's rows.
+        let under = strip as i32 + p.whole.origin_x * p.whole.channels as i32;
+        let first = under as u32 % PIECE;
+        Tile { d, p, threads, pitch, left: under - first as i32, first }
+    }
+
+    /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row; each lane copies `TIMES`
+    /// pieces of a row. They are there after [`wait_copies`](Device::wait_copies) of no pending copies and a barrier.
+    #[inline(always)]
+    unsafe fn bring<const TIMES: usize>(&self, src: u64, outputs: u32, top: i32, rows: u32) {
+        let (d, p) = (self.d, &self.p.whole);
+        let (border, constant) = (BorderMode::from_u32(p.border), Doubles::<u8>::constant(p.constant));
+        let samples = (p.width * p.channels) as i32;
+        let aligned = p.row_stride.is_multiple_of(PIECE);
+        // A piece that starts inside a word is read with the word behind it.
+        let end = if aligned { samples } else { samples - 4 };
+        let map = |row: u32| border.map(top + row as i32, p.height as i32);
+        // SAFETY: the caller's promise. Three loops: one for all would take the instructions of all.
+        unsafe {
+            if aligned && top >= 0 && top as u32 + rows <= p.height {
+                self.bring_pieces::<TIMES, true>(src, end, rows, |row| Some(top + row as i32));
+            } else if aligned {
+                self.bring_pieces::<TIMES, true>(src, end, rows, map);
+            } else {
+                self.bring_pieces::<TIMES, false>(src, end, rows, map);
+            }
+        }
+        d.end_copies();
+        // The words before and behind these pieces, one per thread; those that no output needs are constants.
+        let needed = self.first + outputs + (p.mask_width - 1) * p.channels;
+        let before = if self.left < 0 { (-self.left as u32).div_ceil(PIECE) * 4 } else { 0 };
+        let before = if before < self.pitch { before } else { self.pitch };
+        let behind = if end > self.left { (end - self.left) as u32 / PIECE * 4 } else { 0 };
+        let behind = if behind > before { behind } else { before };
+        let count = before + self.pitch.saturating_sub(behind);
+        let mut n = d.thread_x();
+        while n < rows * count {
+            let row = n.checked_div(count).unwrap_or(0);
+            let word = n - row * count;
+            let word = if word < before { word } else { word - before + behind };
+            if let Some(from) = map(row) {
+                let start = from as u32 as u64 * p.row_stride as u64;
+                let mut bits = constant;
+                // SAFETY: as above.
+                unsafe {
+                    if 4 * word < needed {
+                        bits = self.map(src, start, self.left + 4 * word as i32, border, constant);
+                    }
+                    d.shared_store(Self::WORDS, row * self.pitch + word, bits);
+                }
+            }
+            n += self.threads;
+        }
+    }
+
+    /// Starts to copy the pieces of `rows` rows that are inside the image's rows, which end at column `end`; a warp per row.
+    #[inline(always)]
+    unsafe fn bring_pieces<const TIMES: usize, const ALIGNED: bool>(
+        &self,
+        src: u64,
+        end: i32,
+        rows: u32,
+        map: impl Fn(u32) -> Option<i32>,
+    ) {
+        let (d, lane) = (self.d, self.d.thread_x() % WARP);
+        let constant = Doubles::<u8>::constant(self.p.whole.constant);
+        let mut inside = [false; TIMES];
+        for k in 0..TIMES {
+            let word = 4 * (lane + k as u32 * WARP);
+            let column = self.left + 4 * word as i32;
+            inside[k] = word < self.pitch && column >= 0 && column + PIECE as i32 <= end;
+        }
+        let first = src.wrapping_add_signed(self.left as i64 + (PIECE * lane) as i64);
+        let mut row = d.thread_x() / WARP;
+        while row < rows {
+            let (to, mapped) = (row * self.pitch + 4 * lane, map(row));
+            let at = first + mapped.map_or(0, |from| from as u32 as u64 * self.p.whole.row_stride as u64);
+            for k in 0..TIMES {
+                let (to, at) = (to + 4 * WARP * k as u32, at + (PIECE * WARP) as u64 * k as u64);
+                // SAFETY: in the image, and in the tile; one thread writes each word.
+                unsafe {
+                    if mapped.is_none() {
+                        if 4 * (lane + k as u32 * WARP) < self.pitch {
+                            d.shared_store4(Self::WORDS, to, [constant; 4]);
+                        }
+                    } else if !inside[k] {
+                        // Its words are mapped.
+                    } else if ALIGNED {
+                        d.start_copy4(Self::WORDS, to, Global::<u32>::at(at), 0);
+                    } else {
+                        // The words that hold the piece, shifted.
+                        let mut held = [0; 5];
+                        for k in 0..5 {
+                            held[k] = d.load(Global::<u32>::at(at & !3), k as u64);
+                        }
+                        let bit = at as u32 % 4 * 8;
+                        let shifted = |k: usize| from_bit(held[k], held[k + 1], bit);
+                        d.shared_store4(Self::WORDS, to, [shifted(0), shifted(1), shifted(2), shifted(3)]);
+                    }
+                }
+            }
+            row += self.threads / WARP;
+        }
+    }
+
+    /// Returns the word of the samples from `column` on of the row that begins at sample `start`; they may be outside the image.
+    #[inline(always)]
+    unsafe fn map(&self, src: u64, start: u64, column: i32, border: BorderMode, constant: u32) -> u32 {
+        let p = &self.p.whole;
+        let (channels, mut word, mut k) = (p.channels as i32, 0, 0);
+        // A loop, so that its code is there once.
+        while k < 4 {
+            let at = column + k;
+            let mut inside = Some(at);
+            if at < 0 || at >= p.width as i32 * channels {
+                let pixel = quotient(at, channels);
+                inside = border.map(pixel, p.width as i32).map(|mapped| mapped * channels + at - pixel * channels);
+            }
+            let sample = match inside {
+                // SAFETY: in the image.
+                Some(at) => unsafe { Doubles::<u8>::load_bits(self.d, src, start + at as u32 as u64) },
+                None => constant & 0xff,
+            };
+            word |= sample << (8 * k);
+            k += 1;
+        }
+        word
+    }
+
+    /// Copies `words` words of digits, which follow the launch's taps, to `to`.
+    #[inline(always)]
+    unsafe fn bring_digits(&self, to: Shared<u32>, words: u32) {
+        let mut word = self.d.thread_x();
+        let first = self.p.whole.mask_width * self.p.whole.mask_height;
+        while word < words {
+            // SAFETY: the launch has these words; one thread writes each.
+            unsafe { self.d.shared_store(to, word, self.d.tap(first + word).to_bits()) };
+            word += self.threads;
+        }
+    }
+
+    /// Returns a word of the tile.
+    #[inline(always)]
+    unsafe fn word(&self, row: u32, word: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.d.shared_load(Self::WORDS, row * self.pitch + word) }
+    }
+
+    /// Returns an output of the block, summed by the whole warp in f64, which the plan has found to be exact.
+    #[inline(always)]
+    unsafe fn sum_exactly(&self, x: u32, y: u32) -> u32 {
+        let (d, p, lane) = (self.d, &self.p.whole, self.d.thread_x() % WARP);
+        let mut sum = 0.0;
+        let mut tap = lane;
+        while tap < p.mask_width * p.mask_height {
+            let row = tap.checked_div(p.mask_width).unwrap_or(0);
+            let column = tap - row * p.mask_width;
+            let byte = self.first + x + column * p.channels;
+            // SAFETY: in the tile, and in the mask.
+            unsafe {
+                let sample = self.word(y + row, byte / 4) >> (byte % 4 * 8) & 0xff;
+                sum = d.fma(d.tap(tap) as f64, sample as f64, sum);
+            }
+            tap += WARP;
+        }
+        let mut apart = WARP / 2;
+        while apart > 0 {
+            sum += d.shuffle_f64(sum, lane ^ apart);
+            apart /= 2;
+        }
+        (sum.clamp(0.0, 255.0) + ROUNDER).to_bits() as u32
+    }
+}

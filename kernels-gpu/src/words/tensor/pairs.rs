@@ -1,0 +1,277 @@
+//! Windows of 16 bytes of two rows: masks of up to nine rows, and of nine samples a row.
+//!
+//! One matrix has 16 bytes of each of two rows of the image in each of its rows, for 16 windows 8 samples apart; the other one digit of two
+//! rows of the mask. An even output row starts at the first of two rows, an odd one at the second, with a copy of the digits that is moved
+//! down by a row. So a lane reads each row of the tile once, while its warp goes down the tile.
+//!
+//! ```text
+//! start to copy the tile; copy the digits of the taps; barrier
+//! arrange the digits as the matrix products want them; wait for the tile; barrier
+//! read the lane's digits
+//! for each two output rows of the block:
+//!     2 * PAIRS * DIGITS products
+//!     round the sums
+//!     sum again, in f64, those that may be on either side of a half
+//!     store them, two bytes a window
+//! ```
+
+use super::{first_sums, rounded, Sums, Tile};
+use crate::device::{Device, Global, Shared};
+use crate::samples::{from_bit, WARP};
+use crate::Body;
+use apron_abi::{
+    tensor_digit_words, tensor_pairs_words, TensorParams, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_PITCH,
+    TENSOR_WARP_COLUMNS,
+};
+
+/// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 bytes.
+///
+/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`], digits of
+/// [`tensor_digit_words`] of one pair, and an even number of rows per block.
+pub struct Pairs<const PAIRS: usize, const DIGITS: usize>;
+
+impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
+    type Src = u8;
+    type Dst = u8;
+    type Params = TensorParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &TensorParams) {
+        let (strip, top) = (d.block_x() * TENSOR_PAIRS_COLUMNS, d.block_y() * p.rows);
+        let whole = &p.whole;
+        // A grid may have more rows of blocks than its launch needs.
+        if top >= whole.out_height {
+            return;
+        }
+        let left = whole.out_height - top;
+        let rows = if left < p.rows { left } else { p.rows };
+        let samples = whole.out_width * whole.channels;
+        let outputs = if samples - strip < TENSOR_PAIRS_COLUMNS { samples - strip } else { TENSOR_PAIRS_COLUMNS };
+        let tile = Tile::new(d, p, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_PITCH, strip);
+        let fragments = Shared::at(TENSOR_PAIRS_PITCH * (p.rows + 2 * PAIRS as u32 - 2) * 4);
+        let digits = Shared::at(fragments.offset + tensor_pairs_words(PAIRS as u32, DIGITS as u32) * 4);
+        // SAFETY: the launch keeps the contract; barriers separate writing shared memory from reading it.
+        unsafe {
+            let needed = rows.next_multiple_of(2) + 2 * PAIRS as u32 - 2;
+            tile.bring::<2>(src.address, outputs, top as i32 + whole.origin_y, needed);
+            tile.bring_digits(digits, whole.mask_height * DIGITS as u32 * tensor_digit_words(1));
+            d.barrier();
+            arrange::<D, PAIRS, DIGITS>(d, digits, whole.mask_height, fragments);
+            d.wait_copies::<0>();
+            d.barrier();
+            let of_warp = d.thread_x() / WARP * TENSOR_WARP_COLUMNS;
+            if of_warp >= outputs {
+                return;
+            }
+            // The lane has two outputs of two windows.
+            let x = of_warp + d.thread_x() % WARP / 4 * 8 + d.thread_x() % 4 * 2;
+            let to = dst.address + top as u64 * samples as u64 + (strip + x) as u64;
+            let is_whole = samples.is_multiple_of(2) && of_warp + TENSOR_WARP_COLUMNS <= outputs;
+            let digits = read::<D, PAIRS, DIGITS>(d, fragments);
+            let under = [[0; 4]; PAIRS];
+            let mut stored = 0;
+            for bit in 0..8 {
+                stored |= u32::from(x + TENSOR_WARP_COLUMNS / 2 * (bit / 4) + bit % 2 < outputs) << bit;
+            }
+            let mut steps = Steps { tile, of_warp, samples, row: 0, rows, digits, under, to, is_whole, stored };
+            for k in 0..PAIRS {
+                steps.under[k] = steps.samples(2 * k as u32);
+            }
+            // Two rows of the tile take the place of those that no output needs any more: a copy of a step per place, whose
+            // registers have constant numbers.
+            while steps.add::<0>()
+                && (PAIRS < 2 || steps.add::<1>())
+                && (PAIRS < 3 || steps.add::<2>())
+                && (PAIRS < 4 || steps.add::<3>())
+                && (PAIRS < 5 || steps.add::<4>())
+            {}
+        }
+    }
+}
+
+/// A lane's digits: for even and odd output rows, by pair of rows and digit.
+type Digits<const PAIRS: usize, const DIGITS: usize> = [[[[u32; 2]; DIGITS]; PAIRS]; 2];
+
+/// Words of the digits of two rows of the mask as a product wants them.
+const FRAGMENT: u32 = 2 * WARP;
+
+/// Arranges the digits of a mask of `height` rows: in row k of column n of a matrix is the digit of the tap that is k samples right of
+/// output n's first. Each lane reads its words at once; those of odd output rows are there once more, a row further down, since a product
+/// takes two adjacent registers.
+#[inline(always)]
+unsafe fn arrange<D: Device, const PAIRS: usize, const DIGITS: usize>(
+    d: D,
+    digits: Shared<u32>,
+    height: u32,
+    fragments: Shared<u32>,
+) {
+    let lane = d.thread_x() % WARP;
+    let (column, quarter) = (lane / 4, lane % 4);
+    // The digits begin 16 bytes before the first tap.
+    let byte = 16 + 4 * quarter - column;
+    let mut at = d.thread_x() / WARP;
+    while at < 2 * PAIRS as u32 * DIGITS as u32 {
+        let (pair, digit) = (at / DIGITS as u32, at % DIGITS as u32);
+        // The row of zeros before the first one is row -1, which wraps.
+        let first = (2 * (pair % PAIRS as u32)).wrapping_sub(pair / PAIRS as u32);
+        for k in 0..2 {
+            let row = first.wrapping_add(k);
+            // SAFETY: in the row of digits, and in the fragments; one thread writes each word.
+            unsafe {
+                let mut word = 0;
+                if row < height {
+                    let at = (row * DIGITS as u32 + digit) * tensor_digit_words(1) + byte / 4;
+                    let [before, behind] = [at, at + 1].map(|at| d.shared_load(digits, at));
+                    word = from_bit(before, behind, byte % 4 * 8);
+                }
+                d.shared_store(fragments, at * FRAGMENT + 2 * lane + k, word);
+            }
+        }
+        at += TENSOR_PAIRS_BLOCK / WARP;
+    }
+}
+
+/// Reads a lane's digits.
+#[inline(always)]
+unsafe fn read<D: Device, const PAIRS: usize, const DIGITS: usize>(d: D, from: Shared<u32>) -> Digits<PAIRS, DIGITS> {
+    let (lane, mut digits) = (d.thread_x() % WARP, [[[[0; 2]; DIGITS]; PAIRS]; 2]);
+    for odd in 0..2 {
+        for pair in 0..PAIRS {
+            for digit in 0..DIGITS {
+                let at = ((odd * PAIRS + pair) * DIGITS + digit) as u32 * FRAGMENT + 2 * lane;
+                // SAFETY: in the fragments.
+                digits[odd][pair][digit] = unsafe { d.shared_load2(from, at) };
+            }
+        }
+    }
+    digits
+}
+
+/// A warp that goes down its columns of the tile.
+struct Steps<'p, D, const PAIRS: usize, const DIGITS: usize> {
+    tile: Tile<'p, D>,
+    /// First output of the warp in the block; outputs per row of the image.
+    of_warp: u32,
+    samples: u32,
+    /// Output row in the block, and the block's number of output rows.
+    row: u32,
+    rows: u32,
+    digits: Digits<PAIRS, DIGITS>,
+    /// The samples under the output rows, two rows each; the place of the first moves on by one with each step.
+    under: [[u32; 4]; PAIRS],
+    /// Address of the lane's first output of the row.
+    to: u64,
+    /// Whether all outputs of the warp are inside the row, and at even addresses.
+    is_whole: bool,
+    /// The lane's outputs inside the row: output i of window w in the upper row is bit 4 * w + i, in the lower one 4 * w + 2 + i.
+    stored: u32,
+}
+
+impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIGITS> {
+    /// Returns the words that the lane has of two rows of the tile.
+    #[inline(always)]
+    unsafe fn samples(&self, row: u32) -> [u32; 4] {
+        let lane = self.tile.d.thread_x() % WARP;
+        let at = (self.tile.first + self.of_warp) / 4 + 2 * (lane / 4) + lane % 4;
+        // The second of a lane's windows is 8 further.
+        let [half, next] = [TENSOR_WARP_COLUMNS / 8, 1];
+        // SAFETY: in the tile.
+        [(0, 0), (0, half), (next, 0), (next, half)]
+            .map(|(below, right)| unsafe { self.tile.word(row + below, at + right) })
+    }
+
+    /// Computes two output rows; the samples of their first rows are in place `OLDEST`. Returns whether others follow.
+    #[inline(always)]
+    unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
+        let (d, p) = (self.tile.d, self.tile.p);
+        let follows = self.row + 2 < self.rows;
+        let mut sums = [first_sums::<DIGITS>(p); 2];
+        for pair in 0..PAIRS {
+            let samples = self.under[(OLDEST + pair) % PAIRS];
+            for odd in 0..2 {
+                for digit in 0..DIGITS {
+                    let of = &mut sums[odd][digit];
+                    *of = d.multiply_bytes(samples, self.digits[odd][pair][digit], *of);
+                }
+            }
+            if pair == 0 && follows {
+                // SAFETY: in the tile.
+                self.under[OLDEST] = unsafe { self.samples(self.row + 2 * PAIRS as u32) };
+            }
+        }
+        // SAFETY: the whole warp is here.
+        unsafe { self.finish(&sums) };
+        self.row += 2;
+        follows
+    }
+
+    /// Rounds the sums of two output rows, and stores them.
+    #[inline(always)]
+    unsafe fn finish(&mut self, sums: &[Sums<DIGITS>; 2]) {
+        let (d, p, lane) = (self.tile.d, self.tile.p, self.tile.d.thread_x() % WARP);
+        let (mut words, mut lowest) = ([0; 2], u32::MAX);
+        for window in 0..2 {
+            let mut outputs = [0; 4];
+            for i in 0..4 {
+                let (output, fraction) = rounded(d, p, &sums[i / 2], 2 * window + i % 2);
+                outputs[i] = output;
+                lowest = if fraction < lowest { fraction } else { lowest };
+            }
+            words[window] = d.word_of_bytes(outputs);
+        }
+        if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
+            // One bit per output that is summed again, as in `stored`.
+            let mut doubtful = 0;
+            for bit in 0..8 {
+                let (window, y, i) = (bit / 4, bit / 2 % 2, bit % 2);
+                let (_, fraction) = rounded(d, p, &sums[y], 2 * window + i);
+                doubtful |= u32::from(fraction <= p.doubt) << bit;
+            }
+            doubtful &= if self.row + 1 < self.rows { self.stored } else { self.stored & 0b0011_0011 };
+            let mut lanes = d.ballot(doubtful != 0);
+            while lanes != 0 {
+                let from = lanes.trailing_zeros();
+                let bit = d.shuffle(doubtful, from).trailing_zeros();
+                let x = self.of_warp + 8 * (from / 4) + 2 * (from % 4) + TENSOR_WARP_COLUMNS / 2 * (bit / 4) + bit % 2;
+                // SAFETY: in the tile, and the whole warp is here.
+                let sum = unsafe { self.tile.sum_exactly(x, self.row + bit / 2 % 2) };
+                if lane == from {
+                    let place = bit % 4 * 8;
+                    for window in 0..2 {
+                        if bit / 4 == window as u32 {
+                            words[window] = words[window] & !(0xff << place) | sum << place;
+                        }
+                    }
+                    doubtful &= doubtful - 1;
+                }
+                lanes = d.ballot(doubtful != 0);
+            }
+        }
+        let right = TENSOR_WARP_COLUMNS as u64 / 2;
+        for y in 0..2 {
+            if self.row + y < self.rows {
+                let outputs = words.map(|word| word >> (16 * y));
+                // SAFETY: in the output row.
+                unsafe {
+                    if self.is_whole {
+                        d.store(Global::<u16>::at(self.to), 0, outputs[0] as u16);
+                        d.store(Global::<u16>::at(self.to), right / 2, outputs[1] as u16);
+                    } else {
+                        let mut i = 0;
+                        // A loop, so that its code is there once.
+                        while i < 4 {
+                            let byte = outputs[0] >> (8 * (i % 2));
+                            let byte = if i < 2 { byte } else { outputs[1] >> (8 * (i % 2)) };
+                            let x = i / 2 * right as u32 + i % 2;
+                            if self.stored >> (i / 2 * 4 + i % 2) & 1 == 1 {
+                                d.store(Global::<u8>::at(self.to), x as u64, byte as u8);
+                            }
+                            i += 1;
+                        }
+                    }
+                }
+            }
+            self.to += self.samples as u64;
+        }
+    }
+}

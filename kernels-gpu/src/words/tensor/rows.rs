@@ -1,0 +1,275 @@
+//! Windows of 32 bytes of a row: masks of any height.
+//!
+//! One matrix has 32 bytes of a row of the image in each of its rows, for 16 windows 16 samples apart; the other one digit of a row of the
+//! mask.
+//!
+//! ```text
+//! start to copy the tile; copy the digits of the taps; barrier
+//! arrange the digits as the matrix products want them; wait for the tile; barrier
+//! for each group of ROWS output rows of the warp:
+//!     for each row of the mask: ROWS * PAIRS * DIGITS * 2 products
+//!     round the sums
+//!     sum again, in f64, those that may be on either side of a half
+//!     store them as words
+//! ```
+
+use super::{first_sums, rounded, Sums, Tile};
+use crate::device::{Device, Global, Shared};
+use crate::samples::{from_bit, Doubles, Place, WARP};
+use crate::Body;
+use apron_abi::{tensor_block, tensor_digit_words, tensor_pitch, TensorParams, TENSOR_COLUMNS, TENSOR_ROWS};
+
+/// Output rows that a warp sums at a time, with one read of the digits.
+const ROWS: usize = TENSOR_ROWS as usize;
+
+/// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 bytes.
+///
+/// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory is
+/// [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them, rows
+/// [`tensor_digit_words`] words apart.
+pub struct Rows<const PAIRS: usize, const DIGITS: usize>;
+
+/// A lane's sums: by output row and half of a window's four outputs, those of two outputs of two windows.
+type RowsSums<const DIGITS: usize> = [[Sums<DIGITS>; 2]; ROWS];
+
+impl<const PAIRS: usize, const DIGITS: usize> Body for Rows<PAIRS, DIGITS> {
+    type Src = u8;
+    type Dst = u8;
+    type Params = TensorParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &TensorParams) {
+        let (strip, top) = (d.block_x() * TENSOR_COLUMNS, d.block_y() * p.rows);
+        let whole = &p.whole;
+        // A grid may have more rows of blocks than its launch needs.
+        if top >= whole.out_height {
+            return;
+        }
+        let (pitch, threads) = (tensor_pitch(PAIRS as u32), tensor_block(PAIRS as u32));
+        let rows = p.rows + whole.mask_height - 1;
+        let fragments = Shared::at(pitch * rows * 4);
+        let count = whole.mask_height * DIGITS as u32;
+        let digits = Shared::at(pitch * rows * 4 + count * PAIRS as u32 * FRAGMENT * 4);
+        let block = Block { tile: Tile::new(d, p, threads, pitch, strip), fragments, digits };
+        // SAFETY: the launch keeps the contract; barriers separate writing shared memory from reading it.
+        unsafe {
+            let left = whole.out_height - top;
+            let needed = if left < p.rows { rows - (p.rows - left) / TENSOR_ROWS * TENSOR_ROWS } else { rows };
+            let outputs = whole.out_width * whole.channels - strip;
+            let outputs = if outputs < TENSOR_COLUMNS { outputs } else { TENSOR_COLUMNS };
+            block.tile.bring::<1>(src.address, outputs, top as i32 + whole.origin_y, needed);
+            block.tile.bring_digits(digits, count * tensor_digit_words(PAIRS as u32));
+            d.barrier();
+            block.arrange::<PAIRS>(count);
+            d.wait_copies::<0>();
+            d.barrier();
+            let mut row = d.thread_x() / WARP * TENSOR_ROWS;
+            while row < p.rows && top + row < whole.out_height {
+                let sums = block.sum::<PAIRS, DIGITS>(row);
+                block.finish(dst.address, (strip, top), row, &sums);
+                row += threads / WARP * TENSOR_ROWS;
+            }
+        }
+    }
+}
+
+/// Words of one digit of a row of the mask, for 32 bytes of the image: four per lane.
+const FRAGMENT: u32 = 4 * WARP;
+
+/// What the threads of a block share.
+struct Block<'p, D> {
+    tile: Tile<'p, D>,
+    /// The digits as the products want them.
+    fragments: Shared<u32>,
+    /// The digits as they come, a row after the other.
+    digits: Shared<u32>,
+}
+
+/// A warp's sums while it goes down the rows of the mask.
+struct Steps<'b, 'p, D, const PAIRS: usize, const DIGITS: usize> {
+    block: &'b Block<'p, D>,
+    /// First output row, in the block.
+    first: u32,
+    /// Row of the mask.
+    of_mask: u32,
+    /// The samples under this row, by output row; the place of the first output row moves on by one with each row of the mask.
+    under: [[[u32; 4]; PAIRS]; ROWS],
+    sums: RowsSums<DIGITS>,
+}
+
+impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, '_, D, PAIRS, DIGITS> {
+    /// Adds a row of the mask; the samples of the first output row are in place `OLDEST`. Returns whether another row follows.
+    #[inline(always)]
+    unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
+        let (block, d, lane) = (self.block, self.block.tile.d, self.block.tile.d.thread_x() % WARP);
+        let follows = self.of_mask + 1 < block.tile.p.whole.mask_height;
+        let mut next = self.under[OLDEST];
+        if follows {
+            // SAFETY: in the tile.
+            next = unsafe { block.samples(self.first + self.of_mask + ROWS as u32) };
+        }
+        for pair in 0..PAIRS {
+            for digit in 0..DIGITS {
+                let at = (self.of_mask * DIGITS as u32 + digit as u32) * PAIRS as u32 + pair as u32;
+                // SAFETY: in the fragments.
+                let words = unsafe { d.shared_load4(block.fragments, at * FRAGMENT + 4 * lane) };
+                for k in 0..ROWS {
+                    let samples = self.under[(OLDEST + k) % ROWS][pair];
+                    let of = &mut self.sums[k];
+                    of[0][digit] = d.multiply_bytes(samples, [words[0], words[1]], of[0][digit]);
+                    of[1][digit] = d.multiply_bytes(samples, [words[2], words[3]], of[1][digit]);
+                }
+            }
+        }
+        self.under[OLDEST] = next;
+        self.of_mask += 1;
+        follows
+    }
+}
+
+impl<D: Device> Block<'_, D> {
+    /// Arranges `count` rows of digits: each lane of a product reads its words at once.
+    ///
+    /// Column n of the matrix is for output 4 * (n / 2) + n % 2 of each window, and two more in the second product, so that a lane's
+    /// four sums of a window are adjacent. In row k of this column is the digit of the tap that is k samples right of the output's
+    /// first.
+    #[inline(always)]
+    unsafe fn arrange<const PAIRS: usize>(&self, count: u32) {
+        let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
+        let (column, quarter) = (lane / 4, lane % 4);
+        let mut at = d.thread_x() / WARP;
+        while at < count * PAIRS as u32 {
+            let (row, pair) = (at / PAIRS as u32, at % PAIRS as u32);
+            // The digits begin 16 bytes before the first tap.
+            let first = row * tensor_digit_words(PAIRS as u32) + 4 + 8 * pair + quarter - column / 2;
+            let mut words = [0; 4];
+            for half in 0..2 {
+                // SAFETY: in the row of digits.
+                let [before, word] =
+                    [first + 4 * half - 1, first + 4 * half].map(|at| unsafe { d.shared_load(self.digits, at) });
+                for second in 0..2 {
+                    let samples = column % 2 + 2 * second;
+                    words[(2 * second + half) as usize] = from_bit(before, word, 32 - 8 * samples);
+                }
+            }
+            // SAFETY: in the fragments; one thread writes each.
+            unsafe { d.shared_store4(self.fragments, at * FRAGMENT + 4 * lane, words) };
+            at += self.tile.threads / WARP;
+        }
+    }
+
+    /// Returns the words of a row of the tile that a lane of a product has.
+    #[inline(always)]
+    unsafe fn samples<const PAIRS: usize>(&self, row: u32) -> [[u32; 4]; PAIRS] {
+        let at = self.tile.first / 4 + self.tile.d.thread_x() % WARP;
+        let mut words = [[0; 4]; PAIRS];
+        for pair in 0..PAIRS {
+            for k in 0..4 {
+                // Windows 8 further, then the second 16 bytes of both.
+                let at = at + 8 * pair as u32 + 32 * (k as u32 % 2) + 4 * (k as u32 / 2);
+                // SAFETY: in the tile.
+                words[pair][k] = unsafe { self.tile.word(row, at) };
+            }
+        }
+        words
+    }
+
+    /// Returns the sums of the output rows from `row` on.
+    #[inline(always)]
+    unsafe fn sum<const PAIRS: usize, const DIGITS: usize>(&self, row: u32) -> RowsSums<DIGITS> {
+        let sums = [[first_sums(self.tile.p); 2]; ROWS];
+        // Of each output row the samples under the current row of the mask.
+        let mut under = [[[0; 4]; PAIRS]; ROWS];
+        for k in 0..ROWS {
+            // SAFETY: in the tile, as below.
+            under[k] = unsafe { self.samples(row + k as u32) };
+        }
+        let mut steps = Steps { block: self, first: row, of_mask: 0, under, sums };
+        // SAFETY: the tile has all rows under the outputs.
+        unsafe {
+            // Each row of the tile takes the place of the one that no output needs any more: four copies of a step, whose
+            // registers have constant numbers.
+            while steps.add::<0>() && steps.add::<1>() && steps.add::<2>() && steps.add::<3>() {}
+        }
+        steps.sums
+    }
+
+    /// Rounds the sums of the output rows from `row` of the block on, and stores them.
+    #[inline(always)]
+    unsafe fn finish<const DIGITS: usize>(
+        &self,
+        dst: u64,
+        (strip, top): (u32, u32),
+        row: u32,
+        sums: &RowsSums<DIGITS>,
+    ) {
+        let (d, p, lane) = (self.tile.d, self.tile.p, self.tile.d.thread_x() % WARP);
+        let samples = p.whole.out_width * p.whole.channels;
+        let x = strip + 4 * lane;
+        let of_words = samples.is_multiple_of(4);
+        let (mut words, mut lowest) = ([[0; 2]; ROWS], u32::MAX);
+        for k in 0..ROWS {
+            for window in 0..2 {
+                let mut outputs = [0; 4];
+                for i in 0..4 {
+                    let (output, fraction) = rounded(d, p, &sums[k][i / 2], 2 * window + i % 2);
+                    outputs[i] = output;
+                    lowest = if fraction < lowest { fraction } else { lowest };
+                }
+                words[k][window] = d.word_of_bytes(outputs);
+            }
+        }
+        if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
+            // One bit per output that is summed again: of row k and window w from bit 8 * k + 4 * w on.
+            let mut doubtful = 0;
+            for bit in 0..8 * ROWS {
+                let (k, window, i) = (bit / 8, bit / 4 % 2, bit % 4);
+                let (_, fraction) = rounded(d, p, &sums[k][i / 2], 2 * window + i % 2);
+                let inside = x + TENSOR_COLUMNS / 2 * window as u32 + (i as u32) < samples;
+                let inside = inside && top + row + (k as u32) < p.whole.out_height;
+                doubtful |= u32::from(fraction <= p.doubt && inside) << bit;
+            }
+            let mut lanes = d.ballot(doubtful != 0);
+            while lanes != 0 {
+                let from = lanes.trailing_zeros();
+                let bit = d.shuffle(doubtful, from).trailing_zeros();
+                let x = 4 * from + bit % 4 + TENSOR_COLUMNS / 2 * (bit / 4 % 2);
+                // SAFETY: in the tile, and the whole warp is here.
+                let sum = unsafe { self.tile.sum_exactly(x, row + bit / 8) };
+                if lane == from {
+                    let place = bit % 4 * 8;
+                    for k in 0..ROWS {
+                        for window in 0..2 {
+                            if bit / 4 == 2 * k as u32 + window as u32 {
+                                words[k][window] = words[k][window] & !(0xff << place) | sum << place;
+                            }
+                        }
+                    }
+                    doubtful &= doubtful - 1;
+                }
+                lanes = d.ballot(doubtful != 0);
+            }
+        }
+        let (mut to, mut y) = (dst + (top + row) as u64 * samples as u64, top + row);
+        let end = if p.whole.out_height - y < TENSOR_ROWS { p.whole.out_height } else { y + TENSOR_ROWS };
+        // A loop, since the code for rows that start inside words is long.
+        while y < end {
+            for window in 0..2 {
+                let x = x + TENSOR_COLUMNS / 2 * window as u32;
+                // SAFETY: the place is correct, and the whole warp is here.
+                unsafe {
+                    if !of_words {
+                        let place = Place { row: to, first: x as i32, samples: samples as i32, whole: false };
+                        place.store_aligned::<D, Doubles<u8>>(d, 1, 1, [words[0][window], 0, 0, 0]);
+                    } else if x < samples {
+                        d.store(Global::<u32>::at(to + x as u64), 0, words[0][window]);
+                    }
+                }
+            }
+            for k in 1..ROWS {
+                words[k - 1] = words[k];
+            }
+            (to, y) = (to + samples as u64, y + 1);
+        }
+    }
+}
