@@ -235,7 +235,7 @@ mod tests {
                 let even = Correlate { shape, src: pixel, dst: pixel, mask: mask.unwrap(), ..problem() };
                 let recipe = plan(&Problem::from(even), None, &Machine::EMULATED).unwrap();
                 assert!(
-                    ["march-dense", "march-dense-f64", "patch-dense"].contains(&recipe.variant),
+                    ["march-dense", "march-dense-f64", "patch-dense", "words-tensor-pairs"].contains(&recipe.variant),
                     "{pixel} {side}: {}",
                     recipe.variant
                 );
