@@ -130,15 +130,14 @@ impl Scanner<'_> {
     }
 
     /// Returns the least time of a workload on this machine, in milliseconds: a copy or read of its bytes, timed in the same
-    /// way, or its multiply-adds, in f64 where the result is an integer, unless a GPU's tensor cores may take them. A small
-    /// copy on the host is done by one thread, so that there it is at least the time that other threads take to start.
+    /// way, or its multiply-adds, in f64 where the result is an integer (tensor cores may take less). A small copy on the host
+    /// is done by one thread, so that there it is at least the time that other threads take to start.
     fn limit_ms(&mut self, workload: &Workload, is_burst: bool, launch_ms: f64) -> apron::Result<Option<f64>> {
         let is_float = matches!(workload.picture.pixel, PixelType::F32 | PixelType::F16);
         let ratio = self.device.machine().map_or(2, |machine| machine.f64_ratio);
         let ratio = if is_float { 1.0 } else { f64::from(ratio) };
         let is_gpu = matches!(self.device.name(), DeviceName::Gpu(_));
-        let operations = workload.operations().filter(|_| !(is_gpu && workload.is_of_tensor_cores()));
-        let ffma_ms = operations.and_then(|operations| self.rates.ffma_ms(operations));
+        let ffma_ms = workload.operations().and_then(|operations| self.rates.ffma_ms(operations));
         let least = self.limits.least(workload, is_burst, ffma_ms.map(|ms| ms * ratio))?;
         let start_ms = if is_gpu { 0.0 } else { launch_ms };
         Ok(least.map(|(_, ms)| ms.max(start_ms)))
