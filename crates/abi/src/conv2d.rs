@@ -71,6 +71,8 @@ pub struct TensorParams {
     pub odd: u32,
     /// Largest doubtful fraction, in units of `2^-32`.
     pub doubt: u32,
+    /// Whether doubtful sums are added in the order of the taps, since f64 may round them: 0 or 1.
+    pub ordered: u32,
     /// For three digits `2^(32 - fraction)`: a sum times that has the integer part in its upper word, the fraction in its lower one.
     pub up: i32,
 }

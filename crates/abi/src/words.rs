@@ -41,9 +41,18 @@ pub const fn tensor_pitch(pairs: u32) -> u32 {
     TENSOR_COLUMNS / 4 + 8 * pairs
 }
 
-/// Returns the words of one digit of a row of taps: 16 bytes of zeros, then 32 bytes per pair.
+/// Words of zeros before a row of digits in shared memory.
+pub const TENSOR_ZEROS: u32 = 4;
+
+/// Returns the words of one digit of a row of taps in a launch: 32 bytes per pair of 16, or, of kernels whose products take two rows,
+/// which have no such pair, the 12 that taps and the bytes before them fill.
+pub const fn tensor_tap_words(pairs: u32) -> u32 {
+    if pairs == 0 { 3 } else { 8 * pairs }
+}
+
+/// Returns the words of one digit of a row of taps in shared memory: with zeros before them, and, of products of two rows, behind them.
 pub const fn tensor_digit_words(pairs: u32) -> u32 {
-    4 + 8 * pairs
+    TENSOR_ZEROS + 8 * pairs
 }
 
 /// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits

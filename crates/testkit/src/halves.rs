@@ -1,4 +1,5 @@
-//! Sums of bytes that lie halfway between two integers, or next to that: where rounding shows the least error of a sum.
+//! Sums of bytes that lie halfway between two integers, or next to that: where rounding shows the least error of a sum. And masks
+//! whose smallest taps are so small that f64 rounds the sums.
 
 use crate::case::Case;
 use crate::suite::{Scale, borders};
@@ -30,6 +31,17 @@ pub(crate) fn halves(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut V
             cases.push(quarters(next(), (290, 25, 1), mask, beside, borders()[n]));
         }
     }
+    for (n, mask) in [(9, 9), (5, 8), (15, 15), (31, 3), (3, 17)].into_iter().enumerate() {
+        for exponent in [0.25, 1.5] {
+            let taps = |rng: &mut StdRng| {
+                let (x, y) = ((mask.0 / 2) as i32, (mask.1 / 2) as i32);
+                let squares = (0..mask.1 as i32).flat_map(|j| (0..mask.0 as i32).map(move |i| [i - x, j - y]));
+                let sharp = rng.random_range(1.0..1.25);
+                squares.map(|[x, y]| (-exponent * sharp * f64::from(x * x + y * y)).exp()).collect()
+            };
+            cases.push(case(next(), (290, 25, 1 + n as u32 % 2 * 2), mask, borders()[n], taps));
+        }
+    }
     if scale == Scale::Full {
         for (n, beside) in BESIDE.into_iter().enumerate() {
             cases.push(quarters(next(), (2051, 1031, 1), (15, 15), beside, borders()[n]));
@@ -39,13 +51,23 @@ pub(crate) fn halves(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut V
     }
 }
 
-/// Correlates an image of bytes, most of them 0 or 1, with a mask of multiples of a quarter; `beside` is added to one tap.
-fn quarters(
+/// Correlates with a mask of multiples of a quarter; `beside` is added to one tap.
+fn quarters(seed: u64, size: (u32, u32, u32), mask: (u32, u32), beside: f64, border: Border) -> Case {
+    case(seed, size, mask, border, |rng| {
+        let count = mask.0 * mask.1;
+        let mut taps: Vec<f64> = (0..count).map(|_| f64::from(rng.random_range(-3..5)) / 4.0).collect();
+        taps[rng.random_range(0..count as usize)] += beside;
+        taps
+    })
+}
+
+/// Correlates an image of bytes, most of them 0 or 1, with a mask.
+fn case(
     seed: u64,
     (width, height, channels): (u32, u32, u32),
     (mask_width, mask_height): (u32, u32),
-    beside: f64,
     border: Border,
+    taps: impl FnOnce(&mut StdRng) -> Vec<f64>,
 ) -> Case {
     let rng = &mut StdRng::seed_from_u64(seed);
     let shape = Shape::new(width, height, channels).expect("a valid shape");
@@ -55,10 +77,7 @@ fn quarters(
         few => few % 2,
     });
     let samples: Vec<u8> = samples.collect();
-    let count = mask_width * mask_height;
-    let mut taps: Vec<f64> = (0..count).map(|_| f64::from(rng.random_range(-3..5)) / 4.0).collect();
-    taps[rng.random_range(0..count as usize)] += beside;
-    let mask = Mask::from_f64(mask_width, mask_height, taps).expect("a valid mask");
+    let mask = Mask::from_f64(mask_width, mask_height, taps(rng)).expect("a valid mask");
     let problem =
         Correlate { shape, src: PixelType::U8, dst: PixelType::U8, mask, border, clamp: false, extent: Extent::Same };
     let image = Image::new(width, height, channels, samples).expect("as many samples");

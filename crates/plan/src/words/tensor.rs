@@ -6,7 +6,7 @@ use crate::variant::Variant;
 use crate::{Launch, Machine, conv2d, kernels};
 use apron_abi::{
     ElementType, Kernel, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_HEIGHT, TENSOR_ROWS,
-    TensorParams, tensor_block, tensor_bytes, tensor_digit_words, tensor_height, tensor_pairs_bytes,
+    TensorParams, tensor_block, tensor_bytes, tensor_height, tensor_pairs_bytes, tensor_tap_words,
 };
 use apron_core::{Correlate, Error, PixelType, Result, Shape, Window};
 
@@ -75,6 +75,7 @@ impl Fitting {
                 start: digits.start,
                 odd: (digits.fraction > 0) as u32,
                 doubt: digits.doubt,
+                ordered: digits.ordered as u32,
                 up: if digits.count == 3 { 1 << (32 - digits.fraction) } else { 0 },
             }),
             taps: problem.mask.taps().iter().copied().chain(words.into_iter().map(f32::from_bits)).collect(),
@@ -138,7 +139,7 @@ pub(super) fn pairs(problem: &Correlate, variant: &Variant, machine: &Machine) -
     let stage = format!("p{pairs}-d{}", digits.count);
     let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)
         .ok_or_else(|| variant.refused(format!("{} digits of {} rows of taps", digits.count, mask.height())))?;
-    let words = digits.words(mask.width(), problem.shape.channels, (1, fitting.inside));
+    let words = digits.words(mask.width(), problem.shape.channels, (0, fitting.inside));
     let bytes = |rows: u32| tensor_pairs_bytes(pairs, digits.count as u32, mask.height(), rows);
     let out = (TENSOR_PAIRS_COLUMNS, fitting.window.out);
     let heights = [TENSOR_PAIRS_HEIGHT, TENSOR_PAIRS_HEIGHT / 2, TENSOR_PAIRS_HEIGHT / 4];
@@ -159,6 +160,7 @@ struct Digits {
     fraction: u32,
     start: i32,
     doubt: u32,
+    ordered: bool,
 }
 
 impl Digits {
@@ -172,13 +174,14 @@ impl Digits {
         };
         let unit = taps.iter().filter(|tap| **tap != 0.0).map(lowest).min().unwrap_or(0);
         let total = total(taps);
-        // A multiple of the unit below 2^53 of it: no addition of f64 rounds, whatever the order.
-        if MOST * total >= 2f64.powi(unit.saturating_add(53)) {
-            return Err("taps whose sums f64 may round".into());
+        if !total.is_finite() {
+            return Err(format!("taps whose sum is {total}"));
         }
         let bits = (-unit).max(0);
+        // A multiple of the unit below 2^53 of it: no addition of f64 rounds, whatever the order.
+        let ordered = MOST * total >= 2f64.powi(unit.saturating_add(53));
         Digits::exact(taps, bits, total)
-            .or_else(|| Digits::rounded(taps, bits, total))
+            .or_else(|| Digits::rounded(taps, bits, total).map(|digits| Digits { ordered, ..digits }))
             .ok_or_else(|| format!("taps of {bits} bits of fraction, {total} in all"))
     }
 
@@ -192,7 +195,7 @@ impl Digits {
         let count = if whole.iter().all(|tap| i8::try_from(*tap).is_ok()) { 1 } else { 2 };
         let taps = whole.into_iter().map(|tap| split(tap, count)).collect::<Option<_>>()?;
         let start = if bits > 0 { (1 << (bits - 1)) - 1 } else { 0 };
-        Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0 })
+        Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0, ordered: false })
     }
 
     /// Three digits of the taps times a power of two, the largest for which digits and sums have room.
@@ -202,13 +205,15 @@ impl Digits {
     /// `above = 1 + 255 / 256 * (sum of the positive e)` and `below = 255 / 256 * (sum of the other |e|)`. The kernel computes
     /// `S + half + most`, with `most` a whole number of at least `above`. R is rounded to the integer part of `R + half`, which is smaller
     /// by at most `most + below`. So both have the same integer part, unless the fraction of the computed sum is at most that: `doubt`.
+    /// The result is the sum that f64 makes of exact products, which is off by less than `taps * 2^-53` of the largest sum, and so by
+    /// less than a unit, of which the largest sum has fewer than 2^31: `most` and `doubt` have one more for it.
     fn rounded(taps: &[f32], bits: i32, total: f64) -> Option<Digits> {
         if bits < FEWEST_BITS {
             return None;
         }
         (9..=39).rev().find_map(|scale: i32| {
             let fraction = (scale - 8) as u32;
-            let (mut above, mut below, mut digits) = (0.0, 0.0, Vec::with_capacity(taps.len()));
+            let (mut above, mut below, mut of_all, mut digits) = (0.0, 0.0, 0, Vec::with_capacity(taps.len()));
             for tap in taps {
                 let scaled = *tap as f64 * 2f64.powi(scale);
                 if scaled.abs() >= 2f64.powi(24) {
@@ -221,30 +226,35 @@ impl Digits {
                 } else {
                     below -= rest
                 }
+                of_all |= whole as i64;
                 digits.push(split(whole as i64, 3)?);
             }
+            // Other taps may be too small for a digit.
+            if scale - (of_all.trailing_zeros() as i32) < FEWEST_BITS {
+                return None;
+            }
             let share = MOST / 256.0;
-            let most = (1.0 + above * share).ceil() + 1.0;
-            let doubt = most + (below * share).ceil() + 1.0;
+            let most = (1.0 + above * share).ceil() + 2.0;
+            let doubt = most + (below * share).ceil() + 2.0;
             let unit = 2f64.powi(fraction as i32);
             if (MOST * total + 1.0) * unit + most >= 2f64.powi(31) || doubt * 64.0 > unit {
                 return None;
             }
             let start = (1i64 << (fraction - 1)) + most as i64;
             let doubt = (doubt as u32) << (32 - fraction);
-            Some(Digits { count: 3, taps: digits, fraction, start: start as i32, doubt })
+            Some(Digits { count: 3, taps: digits, fraction, start: start as i32, doubt, ordered: false })
         })
     }
 
-    /// Returns the digits as the words of a launch, one digit of one row of the mask after the other: 16 bytes of zeros, then the
-    /// digit of tap i at byte `inside + i * channels`.
+    /// Returns the digits as the words of a launch, one digit of one row of the mask after the other: the digit of tap i is at byte
+    /// `inside + i * channels`.
     fn words(&self, width: u32, channels: u32, (pairs, inside): (u32, u32)) -> Vec<u32> {
         let mut words = Vec::new();
         for row in self.taps.chunks(width as usize) {
             for digit in 0..self.count {
-                let mut bytes = vec![0; 4 * tensor_digit_words(pairs) as usize];
+                let mut bytes = vec![0; 4 * tensor_tap_words(pairs) as usize];
                 for (i, tap) in row.iter().enumerate() {
-                    bytes[16 + inside as usize + i * channels as usize] = tap[digit] as u8;
+                    bytes[inside as usize + i * channels as usize] = tap[digit] as u8;
                 }
                 words.extend(bytes.chunks(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
             }
@@ -359,9 +369,14 @@ mod tests {
     }
 
     #[test]
-    fn what_f64_rounds_is_refused() {
-        assert!(Digits::of(&[1.0, 2f32.powi(-60)]).is_err());
+    fn tails_of_any_size_have_digits() {
+        let gauss: Vec<f32> = (-7..=7).map(|x: i32| (-(x * x) as f32 * 1.5).exp()).collect();
+        assert_eq!(Digits::of(&gauss).map(|digits| (digits.count, digits.ordered)), Ok((3, true)), "{gauss:?}");
+        assert_eq!(Digits::of(&[0.1, 0.7]).map(|digits| (digits.count, digits.ordered)), Ok((3, false)));
+        // Of quarters, half of the sums would be doubtful, whatever is beside them.
+        assert!(Digits::of(&[0.25, 0.5, 2f32.powi(-60)]).is_err());
         // 255 * 2^30 in 2^31.
         assert!(Digits::of(&[2f32.powi(30)]).is_err());
+        assert!(Digits::of(&[f32::NAN]).is_err() && Digits::of(&[f32::INFINITY]).is_err());
     }
 }

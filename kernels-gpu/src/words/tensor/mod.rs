@@ -5,7 +5,7 @@
 //! of each window. Interleaved channels are taps with zeros between them.
 //!
 //! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few outputs that these
-//! do not decide are summed again in f64 by their warp. Taps of up to 16 bits need one or two digits, and have no rest.
+//! do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two digits, and have no rest.
 //!
 //! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to 9 samples a row,
 //! with half of the products ([`Pairs`]).
@@ -18,7 +18,7 @@ pub use rows::Rows;
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, Doubles, Samples, WARP};
-use apron_abi::{BorderMode, TensorParams};
+use apron_abi::{BorderMode, TensorParams, TENSOR_ZEROS};
 
 /// The number whose addition to a smaller one leaves the latter, rounded half to even, in the lowest bits.
 const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
@@ -90,10 +90,11 @@ impl<'p, D: Device> Tile<'p, D> {
         Tile { d, p, threads, pitch, left: under - first as i32, first }
     }
 
-    /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row; each lane copies `TIMES`
-    /// pieces of a row. They are there after [`wait_copies`](Device::wait_copies) of no pending copies and a barrier.
+    /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row, and `words` words of
+    /// each; each lane copies `TIMES` pieces of a row. They are there after [`wait_copies`](Device::wait_copies) of no pending copies
+    /// and a barrier.
     #[inline(always)]
-    unsafe fn bring<const TIMES: usize>(&self, src: u64, outputs: u32, top: i32, rows: u32) {
+    unsafe fn bring<const TIMES: usize>(&self, src: u64, [outputs, words]: [u32; 2], top: i32, rows: u32) {
         let (d, p) = (self.d, &self.p.whole);
         let (border, constant) = (BorderMode::from_u32(p.border), Doubles::<u8>::constant(p.constant));
         let samples = (p.width * p.channels) as i32;
@@ -115,10 +116,10 @@ impl<'p, D: Device> Tile<'p, D> {
         // The words before and behind these pieces, one per thread; those that no output needs are constants.
         let needed = self.first + outputs + (p.mask_width - 1) * p.channels;
         let before = if self.left < 0 { (-self.left as u32).div_ceil(PIECE) * 4 } else { 0 };
-        let before = if before < self.pitch { before } else { self.pitch };
+        let before = if before < words { before } else { words };
         let behind = if end > self.left { (end - self.left) as u32 / PIECE * 4 } else { 0 };
         let behind = if behind > before { behind } else { before };
-        let count = before + self.pitch.saturating_sub(behind);
+        let count = before + words.saturating_sub(behind);
         let mut n = d.thread_x();
         while n < rows * count {
             let row = n.checked_div(count).unwrap_or(0);
@@ -213,15 +214,19 @@ impl<'p, D: Device> Tile<'p, D> {
         word
     }
 
-    /// Copies `words` words of digits, which follow the launch's taps, to `to`.
+    /// Copies `rows` rows of digits to `to`: `OF_TAPS` words each, which follow the launch's taps, with zeros before and behind them.
     #[inline(always)]
-    unsafe fn bring_digits(&self, to: Shared<u32>, words: u32) {
-        let mut word = self.d.thread_x();
+    unsafe fn bring_digits<const OF_TAPS: u32>(&self, to: Shared<u32>, rows: u32, pitch: u32) {
+        let mut n = self.d.thread_x();
         let first = self.p.whole.mask_width * self.p.whole.mask_height;
-        while word < words {
+        while n < rows * pitch {
+            let (row, word) = (n / pitch, (n % pitch).wrapping_sub(TENSOR_ZEROS));
             // SAFETY: the launch has these words; one thread writes each.
-            unsafe { self.d.shared_store(to, word, self.d.tap(first + word).to_bits()) };
-            word += self.threads;
+            unsafe {
+                let digits = if word < OF_TAPS { self.d.tap(first + row * OF_TAPS + word).to_bits() } else { 0 };
+                self.d.shared_store(to, n, digits);
+            }
+            n += self.threads;
         }
     }
 
@@ -232,24 +237,34 @@ impl<'p, D: Device> Tile<'p, D> {
         unsafe { self.d.shared_load(Self::WORDS, row * self.pitch + word) }
     }
 
-    /// Returns an output of the block, summed by the whole warp in f64, which the plan has found to be exact.
+    /// Returns an output of the block, summed by the whole warp in f64: products are exact, and added in the order of the taps if additions
+    /// may round.
     #[inline(always)]
     unsafe fn sum_exactly(&self, x: u32, y: u32) -> u32 {
         let (d, p, lane) = (self.d, &self.p.whole, self.d.thread_x() % WARP);
-        let mut sum = 0.0;
-        let mut tap = lane;
-        while tap < p.mask_width * p.mask_height {
+        let (mut sum, mut first, taps) = (0.0, 0, p.mask_width * p.mask_height);
+        while first < taps {
+            // A product per lane.
+            let tap = if first + lane < taps { first + lane } else { taps - 1 };
             let row = tap.checked_div(p.mask_width).unwrap_or(0);
             let column = tap - row * p.mask_width;
             let byte = self.first + x + column * p.channels;
             // SAFETY: in the tile, and in the mask.
-            unsafe {
+            let product = unsafe {
                 let sample = self.word(y + row, byte / 4) >> (byte % 4 * 8) & 0xff;
-                sum = d.fma(d.tap(tap) as f64, sample as f64, sum);
+                d.tap(tap) as f64 * sample as f64
+            };
+            let count = if taps - first < WARP { taps - first } else { WARP };
+            if self.p.ordered == 0 {
+                sum += if lane < count { product } else { 0.0 };
+            } else {
+                for k in 0..count {
+                    sum += d.shuffle_f64(product, k);
+                }
             }
-            tap += WARP;
+            first += WARP;
         }
-        let mut apart = WARP / 2;
+        let mut apart = if self.p.ordered == 0 { WARP / 2 } else { 0 };
         while apart > 0 {
             sum += d.shuffle_f64(sum, lane ^ apart);
             apart /= 2;

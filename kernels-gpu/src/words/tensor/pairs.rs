@@ -20,14 +20,14 @@ use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, WARP};
 use crate::Body;
 use apron_abi::{
-    tensor_digit_words, tensor_pairs_words, TensorParams, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_PITCH,
-    TENSOR_WARP_COLUMNS,
+    tensor_digit_words, tensor_pairs_words, tensor_tap_words, TensorParams, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_COLUMNS,
+    TENSOR_PAIRS_PITCH, TENSOR_WARP_COLUMNS,
 };
 
 /// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 bytes.
 ///
 /// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`], digits of
-/// [`tensor_digit_words`] of one pair, and an even number of rows per block.
+/// [`tensor_tap_words`] of no pair, and an even number of rows per block.
 pub struct Pairs<const PAIRS: usize, const DIGITS: usize>;
 
 impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
@@ -53,8 +53,11 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
         // SAFETY: the launch keeps the contract; barriers separate writing shared memory from reading it.
         unsafe {
             let needed = rows.next_multiple_of(2) + 2 * PAIRS as u32 - 2;
-            tile.bring::<2>(src.address, outputs, top as i32 + whole.origin_y, needed);
-            tile.bring_digits(digits, whole.mask_height * DIGITS as u32 * tensor_digit_words(1));
+            // The words that the lanes of warps with outputs read.
+            let words = (tile.first + outputs.next_multiple_of(TENSOR_WARP_COLUMNS)) / 4 + 2;
+            tile.bring::<2>(src.address, [outputs, words], top as i32 + whole.origin_y, needed);
+            let count = whole.mask_height * DIGITS as u32;
+            tile.bring_digits::<{ tensor_tap_words(0) }>(digits, count, tensor_digit_words(1));
             d.barrier();
             arrange::<D, PAIRS, DIGITS>(d, digits, whole.mask_height, fragments);
             d.wait_copies::<0>();

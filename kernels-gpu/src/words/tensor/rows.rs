@@ -17,7 +17,9 @@ use super::{first_sums, rounded, Sums, Tile};
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, Doubles, Place, WARP};
 use crate::Body;
-use apron_abi::{tensor_block, tensor_digit_words, tensor_pitch, TensorParams, TENSOR_COLUMNS, TENSOR_ROWS};
+use apron_abi::{
+    tensor_block, tensor_digit_words, tensor_pitch, tensor_tap_words, TensorParams, TENSOR_COLUMNS, TENSOR_ROWS,
+};
 
 /// Output rows that a warp sums at a time, with one read of the digits.
 const ROWS: usize = TENSOR_ROWS as usize;
@@ -25,8 +27,8 @@ const ROWS: usize = TENSOR_ROWS as usize;
 /// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 bytes.
 ///
 /// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory is
-/// [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them, rows
-/// [`tensor_digit_words`] words apart.
+/// [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them,
+/// [`tensor_tap_words`] words a row.
 pub struct Rows<const PAIRS: usize, const DIGITS: usize>;
 
 /// A lane's sums: by output row and half of a window's four outputs, those of two outputs of two windows.
@@ -57,8 +59,13 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Rows<PAIRS, DIGITS> {
             let needed = if left < p.rows { rows - (p.rows - left) / TENSOR_ROWS * TENSOR_ROWS } else { rows };
             let outputs = whole.out_width * whole.channels - strip;
             let outputs = if outputs < TENSOR_COLUMNS { outputs } else { TENSOR_COLUMNS };
-            block.tile.bring::<1>(src.address, outputs, top as i32 + whole.origin_y, needed);
-            block.tile.bring_digits(digits, count * tensor_digit_words(PAIRS as u32));
+            block.tile.bring::<1>(src.address, [outputs, pitch], top as i32 + whole.origin_y, needed);
+            let (pitch, tile) = (tensor_digit_words(PAIRS as u32), &block.tile);
+            if PAIRS == 1 {
+                tile.bring_digits::<{ tensor_tap_words(1) }>(digits, count, pitch);
+            } else {
+                tile.bring_digits::<{ tensor_tap_words(2) }>(digits, count, pitch);
+            }
             d.barrier();
             block.arrange::<PAIRS>(count);
             d.wait_copies::<0>();
