@@ -83,7 +83,7 @@ fn rows() -> Vec<Row> {
             let stage = format!("p{pairs}-d{digits}");
             let row = kernel("tensor-pairs", stage, ["u8", "u8"], body, "TensorParams").taps("SmallParameter");
             let row =
-                row.block("[TENSOR_PAIRS_BLOCK, 1]").shared(format!("SharedMemory::TensorPairs({pairs}, {digits})"), 1);
+                row.block("[TENSOR_PAIRS_BLOCK, 1]").shared(format!("SharedMemory::TensorPairs({pairs}, {digits})"), 2);
             rows.push(row.residents(residents));
         }
     }
