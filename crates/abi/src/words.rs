@@ -30,7 +30,7 @@ pub const TENSOR_COLUMNS: u32 = 256;
 /// Output rows that a warp of them sums at a time.
 pub const TENSOR_ROWS: u32 = 4;
 
-/// Most output rows per block, a multiple of the rows that its warps sum at a time.
+/// Returns the most output rows per block, a multiple of the rows that its warps sum at a time.
 pub const fn tensor_height(pairs: u32) -> u32 {
     64 + 32 * pairs
 }
@@ -44,13 +44,12 @@ pub const fn tensor_pitch(pairs: u32) -> u32 {
 /// Words of zeros before a row of digits in shared memory.
 pub const TENSOR_ZEROS: u32 = 4;
 
-/// Returns the words of one digit of a row of taps in a launch: 32 bytes per pair of 16, or, of kernels whose products take two rows,
-/// which have no such pair, the 12 that taps and the bytes before them fill.
+/// Returns the words of one digit of a row of taps in a launch: 32 bytes per pair of 16.
 pub const fn tensor_tap_words(pairs: u32) -> u32 {
-    if pairs == 0 { 3 } else { 8 * pairs }
+    8 * pairs
 }
 
-/// Returns the words of one digit of a row of taps in shared memory: with zeros before them, and, of products of two rows, behind them.
+/// Returns the words of one digit of a row of taps in shared memory, with the zeros before them.
 pub const fn tensor_digit_words(pairs: u32) -> u32 {
     TENSOR_ZEROS + 8 * pairs
 }
@@ -76,6 +75,10 @@ pub const TENSOR_PAIRS_PITCH: u32 = TENSOR_PAIRS_COLUMNS / 4 + 8;
 
 /// Most output rows per block, an even number.
 pub const TENSOR_PAIRS_HEIGHT: u32 = 48;
+
+/// Words of one digit of a row of taps in their launches: taps and the bytes before them fill no more. In shared memory, zeros follow up to
+/// [`tensor_digit_words`] of one pair.
+pub const TENSOR_PAIRS_TAP_WORDS: u32 = 3;
 
 /// Returns the words of the digits as these products want them: two per lane, for even and odd output rows, by pair of rows and digit.
 pub const fn tensor_pairs_words(pairs: u32, digits: u32) -> u32 {

@@ -5,8 +5,9 @@ use crate::summation::{Summation, exact_sums, total};
 use crate::variant::Variant;
 use crate::{Launch, Machine, conv2d, kernels};
 use apron_abi::{
-    ElementType, Kernel, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_HEIGHT, TENSOR_ROWS,
-    TensorParams, tensor_block, tensor_bytes, tensor_height, tensor_pairs_bytes, tensor_tap_words,
+    ElementType, Kernel, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_HEIGHT,
+    TENSOR_PAIRS_TAP_WORDS, TENSOR_ROWS, TensorParams, tensor_block, tensor_bytes, tensor_height, tensor_pairs_bytes,
+    tensor_tap_words,
 };
 use apron_core::{Correlate, Error, PixelType, Result, Shape, Window};
 
@@ -114,7 +115,7 @@ pub(super) fn rows(problem: &Correlate, variant: &Variant, machine: &Machine) ->
     let found = (fitting.reach.div_ceil(32) as u32..=2).find_map(|pairs| {
         let stage = format!("p{pairs}-d{}", digits.count);
         let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)?;
-        let words = digits.words(mask.width(), problem.shape.channels, (pairs, fitting.inside));
+        let words = digits.words(mask.width(), problem.shape.channels, (tensor_tap_words(pairs), fitting.inside));
         (mask.taps().len() + words.len() <= kernel.facts().taps.capacity()).then_some((pairs, kernel, words))
     });
     let (pairs, kernel, words) = found.ok_or_else(|| too_large(problem, variant))?;
@@ -139,7 +140,7 @@ pub(super) fn pairs(problem: &Correlate, variant: &Variant, machine: &Machine) -
     let stage = format!("p{pairs}-d{}", digits.count);
     let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)
         .ok_or_else(|| variant.refused(format!("{} digits of {} rows of taps", digits.count, mask.height())))?;
-    let words = digits.words(mask.width(), problem.shape.channels, (0, fitting.inside));
+    let words = digits.words(mask.width(), problem.shape.channels, (TENSOR_PAIRS_TAP_WORDS, fitting.inside));
     let bytes = |rows: u32| tensor_pairs_bytes(pairs, digits.count as u32, mask.height(), rows);
     let out = (TENSOR_PAIRS_COLUMNS, fitting.window.out);
     let heights = [TENSOR_PAIRS_HEIGHT, TENSOR_PAIRS_HEIGHT / 2, TENSOR_PAIRS_HEIGHT / 4];
@@ -246,13 +247,13 @@ impl Digits {
         })
     }
 
-    /// Returns the digits as the words of a launch, one digit of one row of the mask after the other: the digit of tap i is at byte
+    /// Returns the digits as the words of a launch, `of_row` words per digit of a row of the mask: the digit of tap i is at byte
     /// `inside + i * channels`.
-    fn words(&self, width: u32, channels: u32, (pairs, inside): (u32, u32)) -> Vec<u32> {
+    fn words(&self, width: u32, channels: u32, (of_row, inside): (u32, u32)) -> Vec<u32> {
         let mut words = Vec::new();
         for row in self.taps.chunks(width as usize) {
             for digit in 0..self.count {
-                let mut bytes = vec![0; 4 * tensor_tap_words(pairs) as usize];
+                let mut bytes = vec![0; 4 * of_row as usize];
                 for (i, tap) in row.iter().enumerate() {
                     bytes[inside as usize + i * channels as usize] = tap[digit] as u8;
                 }

@@ -7,6 +7,7 @@
 mod access;
 mod address;
 mod packing;
+mod products;
 mod taps;
 
 use super::{Device, Global, Shared, TextureHandle};
@@ -32,17 +33,6 @@ unsafe extern "C" {
     fn shuffle_index(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
     #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
     fn shuffle_from_below(members: u32, value: u32, lanes: u32, clamp: u32) -> u32;
-}
-
-/// What the intrinsic of a matrix product returns.
-#[repr(C)]
-struct Sums(i32, i32, i32, i32);
-
-// By LLVM's own calling convention, since it returns a structure.
-unsafe extern "unadjusted" {
-    #[link_name = "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"]
-    fn multiply_u8_s8(a0: u32, a1: u32, a2: u32, a3: u32, b0: u32, b1: u32, c0: i32, c1: i32, c2: i32, c3: i32)
-        -> Sums;
 }
 
 /// Member mask of all threads of a warp.
@@ -128,8 +118,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], c: [i32; 4]) -> [i32; 4] {
-        let sums = unsafe { multiply_u8_s8(a[0], a[1], a[2], a[3], b[0], b[1], c[0], c[1], c[2], c[3]) };
-        [sums.0, sums.1, sums.2, sums.3]
+        products::multiply_bytes(a, b, c)
     }
 
     #[inline(always)]
@@ -321,12 +310,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn multiply_wide(self, a: i32, b: i32) -> i64 {
-        let product: i64;
-        unsafe {
-            asm!("mul.wide.s32 {0}, {1}, {2};", out(reg64) product, in(reg32) a, in(reg32) b,
-                options(pure, nomem, nostack))
-        };
-        product
+        products::multiply_wide(a, b)
     }
 
     #[inline(always)]

@@ -214,16 +214,16 @@ impl<'p, D: Device> Tile<'p, D> {
         word
     }
 
-    /// Copies `rows` rows of digits to `to`: `OF_TAPS` words each, which follow the launch's taps, with zeros before and behind them.
+    /// Copies `rows` rows of digits to `to`: `words` words each, which follow the launch's taps, with zeros before and behind them.
     #[inline(always)]
-    unsafe fn bring_digits<const OF_TAPS: u32>(&self, to: Shared<u32>, rows: u32, pitch: u32) {
+    unsafe fn bring_digits(&self, to: Shared<u32>, rows: u32, [words, pitch]: [u32; 2]) {
         let mut n = self.d.thread_x();
         let first = self.p.whole.mask_width * self.p.whole.mask_height;
         while n < rows * pitch {
             let (row, word) = (n / pitch, (n % pitch).wrapping_sub(TENSOR_ZEROS));
             // SAFETY: the launch has these words; one thread writes each.
             unsafe {
-                let digits = if word < OF_TAPS { self.d.tap(first + row * OF_TAPS + word).to_bits() } else { 0 };
+                let digits = if word < words { self.d.tap(first + row * words + word).to_bits() } else { 0 };
                 self.d.shared_store(to, n, digits);
             }
             n += self.threads;
@@ -235,6 +235,37 @@ impl<'p, D: Device> Tile<'p, D> {
     unsafe fn word(&self, row: u32, word: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { self.d.shared_load(Self::WORDS, row * self.pitch + word) }
+    }
+
+    /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is byte `n % 4` of word `n / 4` of its `words`; `place` returns the output's
+    /// column and row in the block, for a lane and a bit. All threads of the warp call this together.
+    #[inline(always)]
+    unsafe fn settle<const N: usize>(
+        &self,
+        words: &mut [u32; N],
+        mut doubtful: u32,
+        place: impl Fn(u32, u32) -> (u32, u32),
+    ) {
+        let (d, lane) = (self.d, self.d.thread_x() % WARP);
+        let mut lanes = d.ballot(doubtful != 0);
+        while lanes != 0 {
+            let from = lanes.trailing_zeros();
+            let bit = d.shuffle(doubtful, from).trailing_zeros();
+            let (x, y) = place(from, bit);
+            // SAFETY: in the tile, and the whole warp is here.
+            let sum = unsafe { self.sum_exactly(x, y) };
+            if lane == from {
+                let byte = bit % 4 * 8;
+                // By constant numbers, so that the words stay in registers.
+                for k in 0..N {
+                    if bit / 4 == k as u32 {
+                        words[k] = words[k] & !(0xff << byte) | sum << byte;
+                    }
+                }
+                doubtful &= doubtful - 1;
+            }
+            lanes = d.ballot(doubtful != 0);
+        }
     }
 
     /// Returns an output of the block, summed by the whole warp in f64: products are exact, and added in the order of the taps if additions

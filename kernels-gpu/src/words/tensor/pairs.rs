@@ -20,14 +20,14 @@ use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, WARP};
 use crate::Body;
 use apron_abi::{
-    tensor_digit_words, tensor_pairs_words, tensor_tap_words, TensorParams, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_COLUMNS,
-    TENSOR_PAIRS_PITCH, TENSOR_WARP_COLUMNS,
+    tensor_digit_words, tensor_pairs_words, TensorParams, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_PITCH,
+    TENSOR_PAIRS_TAP_WORDS, TENSOR_WARP_COLUMNS,
 };
 
 /// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 bytes.
 ///
 /// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`], digits of
-/// [`tensor_tap_words`] of no pair, and an even number of rows per block.
+/// [`TENSOR_PAIRS_TAP_WORDS`] a row, and an even number of rows per block.
 pub struct Pairs<const PAIRS: usize, const DIGITS: usize>;
 
 impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
@@ -57,7 +57,7 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
             let words = (tile.first + outputs.next_multiple_of(TENSOR_WARP_COLUMNS)) / 4 + 2;
             tile.bring::<2>(src.address, [outputs, words], top as i32 + whole.origin_y, needed);
             let count = whole.mask_height * DIGITS as u32;
-            tile.bring_digits::<{ tensor_tap_words(0) }>(digits, count, tensor_digit_words(1));
+            tile.bring_digits(digits, count, [TENSOR_PAIRS_TAP_WORDS, tensor_digit_words(1)]);
             d.barrier();
             arrange::<D, PAIRS, DIGITS>(d, digits, whole.mask_height, fragments);
             d.wait_copies::<0>();
@@ -211,7 +211,7 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
     /// Rounds the sums of two output rows, and stores them.
     #[inline(always)]
     unsafe fn finish(&mut self, sums: &[Sums<DIGITS>; 2]) {
-        let (d, p, lane) = (self.tile.d, self.tile.p, self.tile.d.thread_x() % WARP);
+        let (d, p) = (self.tile.d, self.tile.p);
         let (mut words, mut lowest) = ([0; 2], u32::MAX);
         for window in 0..2 {
             let mut outputs = [0; 4];
@@ -223,7 +223,7 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
             words[window] = d.word_of_bytes(outputs);
         }
         if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
-            // One bit per output that is summed again, as in `stored`.
+            // One bit per output, as in `stored`.
             let mut doubtful = 0;
             for bit in 0..8 {
                 let (window, y, i) = (bit / 4, bit / 2 % 2, bit % 2);
@@ -231,24 +231,12 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
                 doubtful |= u32::from(fraction <= p.doubt) << bit;
             }
             doubtful &= if self.row + 1 < self.rows { self.stored } else { self.stored & 0b0011_0011 };
-            let mut lanes = d.ballot(doubtful != 0);
-            while lanes != 0 {
-                let from = lanes.trailing_zeros();
-                let bit = d.shuffle(doubtful, from).trailing_zeros();
-                let x = self.of_warp + 8 * (from / 4) + 2 * (from % 4) + TENSOR_WARP_COLUMNS / 2 * (bit / 4) + bit % 2;
-                // SAFETY: in the tile, and the whole warp is here.
-                let sum = unsafe { self.tile.sum_exactly(x, self.row + bit / 2 % 2) };
-                if lane == from {
-                    let place = bit % 4 * 8;
-                    for window in 0..2 {
-                        if bit / 4 == window as u32 {
-                            words[window] = words[window] & !(0xff << place) | sum << place;
-                        }
-                    }
-                    doubtful &= doubtful - 1;
-                }
-                lanes = d.ballot(doubtful != 0);
-            }
+            let place = |lane, bit| {
+                let x = self.of_warp + 8 * (lane / 4) + 2 * (lane % 4) + TENSOR_WARP_COLUMNS / 2 * (bit / 4);
+                (x + bit % 2, self.row + bit / 2 % 2)
+            };
+            // SAFETY: the whole warp is here.
+            unsafe { self.tile.settle(&mut words, doubtful, place) };
         }
         let right = TENSOR_WARP_COLUMNS as u64 / 2;
         for y in 0..2 {

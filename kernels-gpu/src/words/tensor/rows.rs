@@ -60,12 +60,8 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Rows<PAIRS, DIGITS> {
             let outputs = whole.out_width * whole.channels - strip;
             let outputs = if outputs < TENSOR_COLUMNS { outputs } else { TENSOR_COLUMNS };
             block.tile.bring::<1>(src.address, [outputs, pitch], top as i32 + whole.origin_y, needed);
-            let (pitch, tile) = (tensor_digit_words(PAIRS as u32), &block.tile);
-            if PAIRS == 1 {
-                tile.bring_digits::<{ tensor_tap_words(1) }>(digits, count, pitch);
-            } else {
-                tile.bring_digits::<{ tensor_tap_words(2) }>(digits, count, pitch);
-            }
+            let words = [tensor_tap_words(PAIRS as u32), tensor_digit_words(PAIRS as u32)];
+            block.tile.bring_digits(digits, count, words);
             d.barrier();
             block.arrange::<PAIRS>(count);
             d.wait_copies::<0>();
@@ -214,7 +210,7 @@ impl<D: Device> Block<'_, D> {
         let samples = p.whole.out_width * p.whole.channels;
         let x = strip + 4 * lane;
         let of_words = samples.is_multiple_of(4);
-        let (mut words, mut lowest) = ([[0; 2]; ROWS], u32::MAX);
+        let (mut words, mut lowest) = ([0; 2 * ROWS], u32::MAX);
         for k in 0..ROWS {
             for window in 0..2 {
                 let mut outputs = [0; 4];
@@ -223,11 +219,11 @@ impl<D: Device> Block<'_, D> {
                     outputs[i] = output;
                     lowest = if fraction < lowest { fraction } else { lowest };
                 }
-                words[k][window] = d.word_of_bytes(outputs);
+                words[2 * k + window] = d.word_of_bytes(outputs);
             }
         }
         if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
-            // One bit per output that is summed again: of row k and window w from bit 8 * k + 4 * w on.
+            // One bit per output: of row k and window w from bit 8 * k + 4 * w on.
             let mut doubtful = 0;
             for bit in 0..8 * ROWS {
                 let (k, window, i) = (bit / 8, bit / 4 % 2, bit % 4);
@@ -236,26 +232,9 @@ impl<D: Device> Block<'_, D> {
                 let inside = inside && top + row + (k as u32) < p.whole.out_height;
                 doubtful |= u32::from(fraction <= p.doubt && inside) << bit;
             }
-            let mut lanes = d.ballot(doubtful != 0);
-            while lanes != 0 {
-                let from = lanes.trailing_zeros();
-                let bit = d.shuffle(doubtful, from).trailing_zeros();
-                let x = 4 * from + bit % 4 + TENSOR_COLUMNS / 2 * (bit / 4 % 2);
-                // SAFETY: in the tile, and the whole warp is here.
-                let sum = unsafe { self.tile.sum_exactly(x, row + bit / 8) };
-                if lane == from {
-                    let place = bit % 4 * 8;
-                    for k in 0..ROWS {
-                        for window in 0..2 {
-                            if bit / 4 == 2 * k as u32 + window as u32 {
-                                words[k][window] = words[k][window] & !(0xff << place) | sum << place;
-                            }
-                        }
-                    }
-                    doubtful &= doubtful - 1;
-                }
-                lanes = d.ballot(doubtful != 0);
-            }
+            let place = |lane, bit| (4 * lane + bit % 4 + TENSOR_COLUMNS / 2 * (bit / 4 % 2), row + bit / 8);
+            // SAFETY: the whole warp is here.
+            unsafe { self.tile.settle(&mut words, doubtful, place) };
         }
         let (mut to, mut y) = (dst + (top + row) as u64 * samples as u64, top + row);
         let end = if p.whole.out_height - y < TENSOR_ROWS { p.whole.out_height } else { y + TENSOR_ROWS };
@@ -267,14 +246,14 @@ impl<D: Device> Block<'_, D> {
                 unsafe {
                     if !of_words {
                         let place = Place { row: to, first: x as i32, samples: samples as i32, whole: false };
-                        place.store_aligned::<D, Doubles<u8>>(d, 1, 1, [words[0][window], 0, 0, 0]);
+                        place.store_aligned::<D, Doubles<u8>>(d, 1, 1, [words[window], 0, 0, 0]);
                     } else if x < samples {
-                        d.store(Global::<u32>::at(to + x as u64), 0, words[0][window]);
+                        d.store(Global::<u32>::at(to + x as u64), 0, words[window]);
                     }
                 }
             }
-            for k in 1..ROWS {
-                words[k - 1] = words[k];
+            for k in 2..2 * ROWS {
+                words[k - 2] = words[k];
             }
             (to, y) = (to + samples as u64, y + 1);
         }
