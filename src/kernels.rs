@@ -83,7 +83,7 @@ const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4"
 const ROWS_TILE: &str = "about 9/8 x (255 + mask width) x (7 + mask height, up to 8) x sum bytes";
 
 /// [`SharedMemory::SlidingTile`] as text.
-const SLIDING_TILE: &str = "per sample of a strip, its place in a row, and two prefix sums";
+const SLIDING_TILE: &str = "per sample of a strip and each of eight rows, its sums and an output";
 
 /// [`SharedMemory::OrderedTile`] as text.
 const ORDERED_TILE: &str = "a tile of input, and the sums of a piece of a row by chunk";

@@ -135,14 +135,23 @@ pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str
         ["totals", "windows"].into_iter().flat_map(|stage| pairs().map(move |pair| (stage, pair)))
     {
         let of = |body: String| kernel("sliding", stage, [src, sum], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]");
+        let bytes = if sum == "u32" { 4 } else { 8 };
         if stage == "totals" {
-            rows.push(of(format!("windows::Totals<{src}, {sum}, {terms}>")));
+            rows.push(of(format!("windows::Totals<{src}, {sum}, {terms}>")).residents(if terms * bytes > 8 {
+                2
+            } else {
+                3
+            }));
             continue;
         }
-        let bytes = if sum == "u32" { 4 } else { 8 };
         let row = of(format!("windows::Sliding<{src}, {sum}, {finish}, {terms}>"));
-        let row = row.residents(if terms == 2 { 2 } else { 3 });
-        rows.push(row.shared(format!("SharedMemory::SlidingTile([{terms}, {bytes}])"), 1));
+        // As many blocks as shared memory has room for.
+        let row = row.residents(match terms * bytes {
+            4 => 3,
+            8 => 2,
+            _ => 1,
+        });
+        rows.push(row.shared(format!("SharedMemory::SlidingTile([{terms}, {bytes}])"), 3));
     }
 }
 

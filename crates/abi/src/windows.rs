@@ -9,33 +9,38 @@ pub const WINDOWS_CHUNK: u32 = 16;
 /// Adjacent pixels whose samples of one channel belong to a thread: a quad.
 pub const WINDOWS_QUAD: u32 = 4;
 
+/// Output rows per step of a block that slides: one per warp.
+pub const WINDOWS_ROWS: u32 = WINDOWS_BLOCK / LANES;
+
+/// Most adjacent windows that a lane computes together.
+pub const WINDOWS_TOGETHER: u32 = 8;
+
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// Returns the pixels per warp: each lane has a quad, and lanes of all channels are interleaved. Of three channels, two lanes
-/// are idle.
-#[inline(always)]
-pub const fn windows_pixels(channels: u32) -> u32 {
-    LANES / channels * WINDOWS_QUAD
-}
-
-/// Shared memory layout of a block that slides: the list of input samples of its quads; the column sums, if a thread has several
-/// quads; prefix sums per warp and the warps' totals, both for two rows.
+/// Shared memory layout of a block that slides: for each row of a step, the sums of its columns, each term apart and in it each
+/// channel, a plane; then, for each row, its outputs; and a list of samples.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SlidingTile {
-    /// Output pixels per block: whole quads.
+    /// Output pixels per block.
     pub strip: u32,
     /// Channels per block: all, or one.
     pub channels: u32,
-    /// Quads per thread.
+    /// Quads of samples per thread.
     pub quads: u32,
-    /// Offset of the column sums, in bytes.
-    pub columns_at: u32,
-    /// Offset of the prefix sums, in bytes.
-    pub prefixes_at: u32,
-    /// Offset of the warps' totals, in bytes.
-    pub totals_at: u32,
+    /// Pixels per segment: the windows along a row that one lane computes.
+    pub segment: u32,
+    /// Whole segments that a window spans, and pixels beyond these.
+    pub window: [u32; 2],
+    /// Sums per plane.
+    pub plane: u32,
+    /// Offset of the outputs, in bytes.
+    pub outputs_at: u32,
+    /// Outputs from one row to the next.
+    pub outputs: u32,
+    /// Offset of the list of the image's samples that replace those of the quads, in bytes.
+    pub list_at: u32,
     /// Total size, in bytes.
     pub bytes: u32,
 }
@@ -44,15 +49,34 @@ impl SlidingTile {
     /// Returns the layout for `quads` quads per thread of blocks of `channels` channels, with windows of `width` pixels: `terms`
     /// sums of `sum_bytes` bytes per sample. The strip is as wide as there is room, which may be 0.
     pub const fn of(quads: u32, width: u32, channels: u32, [terms, sum_bytes]: [u32; 2]) -> SlidingTile {
-        let warps = quads * WINDOWS_BLOCK / LANES;
-        let pixels = warps * windows_pixels(channels);
-        let strip = pixels.saturating_sub(width) / WINDOWS_QUAD * WINDOWS_QUAD;
-        let (samples, sums) = (quads * WINDOWS_BLOCK * WINDOWS_QUAD, terms * sum_bytes);
-        let columns_at = samples * 4;
-        let prefixes_at = columns_at + if quads > 1 { samples * sums } else { 0 };
-        let totals_at = prefixes_at + 2 * samples * sums;
-        let bytes = totals_at + 2 * warps * 4 * sums;
-        SlidingTile { strip, channels, quads, columns_at, prefixes_at, totals_at, bytes }
+        let samples = quads * WINDOWS_BLOCK * WINDOWS_QUAD;
+        // The pixels of a strip may begin in its first quad. An odd pitch of the lanes' segments avoids bank conflicts; a lane
+        // computes whole quads, and the last one has a pixel of the next segment.
+        let pixels = (samples - WINDOWS_QUAD) / channels;
+        let segment = (pixels / (LANES / channels) + 1) / WINDOWS_TOGETHER * WINDOWS_TOGETHER - 1;
+        // Sums are loaded for windows after the last one, too.
+        let whole = segment * (LANES / channels);
+        let reach = if whole < pixels - WINDOWS_TOGETHER { whole } else { pixels - WINDOWS_TOGETHER };
+        // Planes of several channels begin in as many parts of the banks.
+        let plane = match channels {
+            1 => samples,
+            _ => (samples / channels).next_multiple_of(LANES) + LANES / channels,
+        };
+        let outputs_at = WINDOWS_ROWS * plane * channels * terms * sum_bytes;
+        let outputs = plane * channels + WINDOWS_QUAD;
+        let list_at = outputs_at + WINDOWS_ROWS * outputs * 4;
+        SlidingTile {
+            strip: reach.saturating_sub(width) / WINDOWS_QUAD * WINDOWS_QUAD,
+            channels,
+            quads,
+            segment,
+            window: [width / segment, width % segment],
+            plane,
+            outputs_at,
+            outputs,
+            list_at,
+            bytes: list_at + samples * 4,
+        }
     }
 }
 
@@ -98,6 +122,12 @@ pub struct SlidingParams {
     pub rows: u32,
     /// Whether one multiply-add rounds every sum to its output, 0 or 1.
     pub plain: u32,
+    /// An integer factor that makes outputs of sums, if it is not 0: `((sum + bias) * multiplier) >> (32 + shift)`.
+    pub multiplier: u32,
+    /// See `multiplier`.
+    pub shift: u32,
+    /// See `multiplier`; 0 without it.
+    pub bias: i32,
     /// Bytes per output sample.
     pub out_bytes: u32,
     /// Whether outputs are f32, 0 or 1; if not, they are integers from `out_low` to `out_high`.

@@ -28,8 +28,6 @@ pub(crate) struct Windows {
 
 /// Least height of windows whose first sums a launch of its own prepares.
 const TALL: u32 = 24;
-/// Shared memory per block with which two blocks are resident per multiprocessor.
-const HALF_SHARED: u32 = 112 * 1024;
 
 impl Windows {
     /// Plans the sums of columns by chunks of rows, for tall windows, and the kernel that slides.
@@ -54,6 +52,9 @@ impl Windows {
             PixelType::F32 => (1, 0.0, 0.0),
             _ => return Err(variant.refused(format!("{} output", self.dst))),
         };
+        let plain = out_float == 0 && divisor % 2.0 == 1.0;
+        let [multiplier, shift] =
+            if plain && !wide && self.src != PixelType::I16 { reciprocal(divisor, self.most) } else { [0; 2] };
         let params = SlidingParams {
             row_stride: self.shape.row_samples() as u32,
             factor,
@@ -74,7 +75,10 @@ impl Windows {
             origin_y: self.window.origin_y,
             rows,
             // A mean over an odd number of samples is never halfway between two integers: it is at least 1 / (2 n) away.
-            plain: (out_float == 0 && divisor % 2.0 == 1.0) as u32,
+            plain: plain as u32,
+            multiplier,
+            shift,
+            bias: if multiplier > 0 { (divisor / 2.0) as i32 } else { 0 },
             out_bytes: self.dst.size_bytes() as u32,
             out_float,
             out_low,
@@ -117,29 +121,26 @@ impl Windows {
         terms
     }
 
-    /// Returns the shared memory layout of a strip. The input is about four times as wide as the window, if two such blocks fit a
-    /// multiprocessor; blocks are of one channel where their windows would have no room otherwise.
+    /// Returns the shared memory layout of a strip: the one with the least work. Wide strips repeat fewer columns under windows of
+    /// neighbours, and leave room for fewer resident blocks. Blocks are of one channel where windows have no room otherwise.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
         let SharedMemory::SlidingTile(sums) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        // The first tile whose strip is as wide as it should be, or the last one that fits.
-        let fitting = |channels: u32, bytes: u32| {
-            let mut fitting = None;
-            for tile in (1..).map(|quads| SlidingTile::of(quads, width, channels, sums)) {
-                if tile.bytes > bytes
-                    || fitting.is_some_and(|tile: SlidingTile| tile.strip >= (3 * width).min(out.width))
-                {
-                    break;
-                }
-                fitting = Some(tile);
-            }
-            fitting
+        // Samples that all blocks of a row of blocks sum, as many more as fewer resident blocks take longer.
+        let work = |tile: &SlidingTile| {
+            let strips = out.width.div_ceil(tile.strip) as u64 * (out.channels / tile.channels) as u64;
+            let split = if tile.channels == out.channels { 2 } else { 3 };
+            strips * tile.quads as u64 * split * if machine.residents(tile.bytes) > 1 { 2 } else { 3 }
         };
-        let half = |channels: u32| fitting(channels, HALF_SHARED).filter(|tile| tile.strip >= width.min(out.width));
-        let tile = half(out.channels).or_else(|| half(1)).or_else(|| fitting(1, machine.shared_bytes));
-        let Some(tile) = tile.filter(|tile| tile.strip > 0) else {
+        let of = |channels: u32| {
+            let tiles = (1..).map(move |quads| SlidingTile::of(quads, width, channels, sums));
+            tiles.take_while(|tile| tile.bytes <= machine.shared_bytes).filter(|tile| tile.strip > 0)
+        };
+        let split = if out.channels > 1 { Some(1) } else { None };
+        let tiles = of(out.channels).chain(split.into_iter().flat_map(of));
+        let Some(tile) = tiles.min_by_key(work) else {
             return Err(variant.refused(format!("windows of {width} pixels")));
         };
         // Strips of equal width.
@@ -157,6 +158,18 @@ impl Windows {
         let all = self.window.out.height.div_ceil((slots / strips).max(1)).max(first / 2);
         (if most == 0 { all } else { all.min(most) }).next_multiple_of(WINDOWS_CHUNK)
     }
+}
+
+/// Returns a multiplier and a shift that make the rounded mean of `count` samples, an odd number, of each sum up to `most`:
+/// `((sum + count / 2) * multiplier) >> (32 + shift)`. Zeros if there are none.
+///
+/// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. The multiplier is `2^(32 + shift) / count`, rounded up:
+/// the product is too large by less than `(most + count) / 2^(32 + shift)`, which does not reach the next multiple of
+/// `1 / count`.
+fn reciprocal(count: f64, most: f64) -> [u32; 2] {
+    let shift = count.log2().floor();
+    let unit = (32.0 + shift).exp2();
+    if count > 1.0 && (most + count) * count <= unit { [(unit / count).ceil() as u32, shift as u32] } else { [0; 2] }
 }
 
 #[cfg(test)]
@@ -181,13 +194,37 @@ mod tests {
             let tile = mean(PixelType::U8, channels, width, 9).tile;
             (tile.channels, tile.quads, tile.strip)
         };
-        // 1024 pixels per quad of a block's threads, less the window: five strips of 4096 pixels, and six.
+        // 1024 samples per quad of a block's threads, less the window: of 4096 pixels as many in all strips.
         assert_eq!((tile(1, 15), tile(1, 255)), ((1, 1, 820), (1, 1, 684)));
-        assert_eq!((tile(1, 257), tile(1, 511)), ((1, 2, 1368), (1, 2, 1368)));
-        // A warp has 40 pixels of three channels. Fourteen strips, and eighteen.
-        assert_eq!((tile(3, 15), tile(4, 15)), ((3, 1, 296), (4, 1, 228)));
-        // Windows that are too wide for all channels in a block.
-        assert_eq!(tile(4, 1023), (1, 4, 2048));
+        // Windows that leave little of a narrow strip, or are too wide for all channels in a block.
+        assert_eq!(tile(1, 1023), (1, 3, 1368));
+        assert_eq!((tile(3, 15).0, tile(4, 15).0, tile(4, 1023).0), (3, 4, 1));
+        for (channels, width) in [(1, 3), (1, 700), (2, 31), (3, 31), (4, 255), (4, 4095)] {
+            let tile = mean(PixelType::U8, channels, width, 9).tile;
+            let segments = 32 / tile.channels;
+            // The lanes' segments hold the strip and its last windows.
+            assert!(tile.strip + width <= segments * tile.segment, "{tile:?}");
+            assert_eq!(tile.window[0] * tile.segment + tile.window[1], width);
+        }
+    }
+
+    #[test]
+    fn products_round_means_over_odd_numbers() {
+        assert_eq!(super::reciprocal(1.0, 255.0), [0; 2]);
+        for (count, largest) in [(3u64, 255u64), (9, 255), (15, 65_535), (225, 65_535), (65_025, 255), (16_383, 65_535)]
+        {
+            let most = count * largest;
+            let [multiplier, shift] = super::reciprocal(count as f64, most as f64);
+            assert!(multiplier > 0, "{count}");
+            // Sums next to half an integer, below and above it, and the ends.
+            let halves = (0..largest).flat_map(|mean| [mean * count + count / 2, mean * count + count / 2 + 1]);
+            for sum in halves.chain([0, most]) {
+                let mean = ((sum + count / 2) * multiplier as u64) >> (32 + shift);
+                assert_eq!(mean, (2 * sum + count) / (2 * count), "{sum} / {count}");
+            }
+        }
+        // Too many samples for 32 bits.
+        assert_eq!(super::reciprocal(33_554_431.0, 33_554_431.0 * 255.0), [0; 2]);
     }
 
     #[test]

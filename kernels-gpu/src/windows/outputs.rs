@@ -18,11 +18,11 @@ pub(crate) fn rounded(value: f64, p: &SlidingParams) -> u32 {
     (inside + ONES).to_bits() as u32
 }
 
-/// Packs outputs into words; integers of 32 bits are saturated.
+/// Packs outputs of `size` bytes into words; integers of 32 bits are saturated.
 #[inline(always)]
-fn packed<D: Device>(d: D, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] {
+fn packed<D: Device>(d: D, size: u32, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] {
     let of = |k: usize| bits[k] as i32;
-    match p.out_bytes {
+    match size {
         1 => [d.word_of_bytes([of(0), of(1), of(2), of(3)]), 0, 0, 0],
         2 => {
             // Numbers of a signed type are shifted to those of an unsigned one, and back.
@@ -34,29 +34,43 @@ fn packed<D: Device>(d: D, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] 
     }
 }
 
-/// Stores the outputs of `QUAD` pixels from column `x` on, those that there are; the first one's address is `to`.
+/// Stores a quad of outputs of `SIZE` bytes at an aligned address.
 ///
 /// # Safety
 /// They are in the output, and no other thread stores them.
 #[inline(always)]
-pub(super) unsafe fn store<D: Device>(d: D, to: u64, x: u32, bits: [u32; QUAD], p: &SlidingParams) {
-    let (size, words) = (p.out_bytes, packed(d, bits, p));
+pub(super) unsafe fn store<D: Device, const SIZE: u32>(d: D, to: u64, bits: [u32; QUAD], p: &SlidingParams) {
+    let words = packed(d, SIZE, bits, p);
     // SAFETY: the caller's promise.
     unsafe {
-        // Sizes are powers of two.
-        if p.channels == 1 && x + QUAD as u32 <= p.out_width && to as u32 & (QUAD as u32 * size - 1) == 0 {
-            match size {
-                1 => d.store(Global::at(to), 0, words[0]),
-                2 => d.store2(Global::<u32>::at(to), 0, [words[0], words[1]]),
-                _ => d.store4(Global::<u32>::at(to), 0, words),
-            }
-            return;
+        match SIZE {
+            1 => d.store(Global::at(to), 0, words[0]),
+            2 => d.store2(Global::<u32>::at(to), 0, [words[0], words[1]]),
+            _ => d.store4(Global::<u32>::at(to), 0, words),
         }
-        // Opaque: the distances of the pixels must not take registers all the time.
-        let pixel = d.anew(p.channels) * size;
-        for k in 0..QUAD as u32 {
-            if x + k < p.out_width {
-                let to = to + (k * pixel) as u64;
+    }
+}
+
+/// Stores those of the outputs `first` to `end - 1` that are in a quad, which begins at `to`, `pitch` samples apart.
+///
+/// # Safety
+/// As [`store`].
+#[inline(always)]
+pub(super) unsafe fn store_some<D: Device>(
+    d: D,
+    to: u64,
+    [first, end]: [u32; 2],
+    pitch: u32,
+    bits: [u32; QUAD],
+    p: &SlidingParams,
+) {
+    let size = p.out_bytes;
+    let words = packed(d, size, bits, p);
+    for k in 0..QUAD as u32 {
+        if first <= k && k < end {
+            let to = to.wrapping_add((k * pitch * size) as u64);
+            // SAFETY: the caller's promise.
+            unsafe {
                 match size {
                     1 => d.store(Global::at(to), 0, (words[0] >> (8 * k)) as u8),
                     2 => d.store(Global::at(to), 0, (words[k as usize / 2] >> (k % 2 * 16)) as u16),

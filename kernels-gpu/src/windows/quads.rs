@@ -1,4 +1,4 @@
-//! Quads: four samples of adjacent pixels and one channel, which a thread loads together.
+//! Quads: four adjacent samples of a row, which a thread loads together.
 
 use super::terms::{added, centre, terms, Whole};
 use crate::device::{Device, Global};
@@ -60,17 +60,12 @@ pub(super) struct Row<I> {
     constant: i32,
 }
 
-/// The samples of a quad as they were loaded: whole words that contain them, or the bits of each sample. They are unpacked when
-/// they are used, for nothing to wait for a load before.
+/// The samples of a quad, packed into words. They are unpacked when they are used.
 #[derive(Clone, Copy)]
 pub(super) struct Quad<I> {
-    bits: [u32; QUAD],
-    /// Bits before the first sample, of words; else [`NO_WORDS`].
-    shift: u32,
+    words: [u32; 2],
     sample: PhantomData<fn() -> I>,
 }
-
-const NO_WORDS: u32 = u32::MAX;
 
 /// Returns whether the words that contain samples `first` to `first + 3` lie in a row of `samples` samples, whatever its
 /// alignment.
@@ -80,31 +75,29 @@ pub(super) fn words_inside(first: i32, samples: u32) -> bool {
 }
 
 impl<I: Sample> Row<I> {
-    /// Words per quad.
-    const WORDS: usize = I::TYPE.size_bytes() as usize;
-
-    /// Loads the words that contain quad `quad` of those that begin at sample `first`, which may be negative.
+    /// Loads quad `quad` of those that begin at sample `first`, which may be negative, by the words that contain it.
     ///
     /// # Safety
     /// The words are [in the row](words_inside).
     #[inline(always)]
     pub(super) unsafe fn words<D: Device>(self, d: D, first: i32, quad: u32) -> Quad<I> {
+        if self.start == NO_ROW {
+            return Quad::of([self.constant; QUAD]);
+        }
         let first = self.start.wrapping_add(first as i64 as u64);
         let address = self.src.address.wrapping_add(first.wrapping_mul(I::TYPE.size_bytes() as u64));
-        let (words, shift) = (Global::<u32>::at(address & !3), address as u32 % 4 * 8);
+        let (from, shift) = (Global::<u32>::at(address & !3), address as u32 % 4 * 8);
         let word = |k: usize| {
-            if self.start == NO_ROW {
-                let constant = self.constant as u32;
-                return if Self::WORDS == 1 { constant * 0x0101_0101 } else { (constant & 0xffff) * 0x0001_0001 };
-            }
             // One word more has samples of the quad, unless the first has none of others.
-            match k < Self::WORDS || (k == Self::WORDS && shift != 0) {
+            match k < Quad::<I>::WORDS || (k == Quad::<I>::WORDS && shift != 0) {
                 // SAFETY: the caller's promise.
-                true => unsafe { d.load(words, (quad * Self::WORDS as u32 + k as u32) as u64) },
+                true => unsafe { d.load(from, (quad * Quad::<I>::WORDS as u32 + k as u32) as u64) },
                 false => 0,
             }
         };
-        Quad { bits: [word(0), word(1), word(2), word(3)], shift, sample: PhantomData }
+        let words = [word(0), word(1), word(2)];
+        let shifted = |k: usize| ((words[k] as u64 | (words[k + 1] as u64) << 32) >> shift) as u32;
+        Quad { words: [shifted(0), if Quad::<I>::WORDS > 1 { shifted(1) } else { 0 }], sample: PhantomData }
     }
 
     /// Loads samples one by one.
@@ -113,33 +106,59 @@ impl<I: Sample> Row<I> {
     /// Each is in the row, or [`NONE`].
     #[inline(always)]
     pub(super) unsafe fn each<D: Device>(self, d: D, samples: [u32; QUAD]) -> Quad<I> {
-        let bits = |k: usize| match self.start == NO_ROW || samples[k] == NONE {
-            true => self.constant as u32,
-            // SAFETY: the caller's promise.
-            false => unsafe { d.load_bits(self.src, self.start + samples[k] as u64) },
-        };
-        Quad { bits: [bits(0), bits(1), bits(2), bits(3)], shift: NO_WORDS, sample: PhantomData }
+        let mut bits = [self.constant; QUAD];
+        for k in 0..QUAD {
+            if self.start != NO_ROW && samples[k] != NONE {
+                // SAFETY: the caller's promise.
+                bits[k] = unsafe { d.load_bits(self.src, self.start + samples[k] as u64) } as i32;
+            }
+        }
+        Quad::of(bits)
     }
 }
 
 impl<I: Sample> Quad<I> {
-    const OF_WORD: u32 = 4 / I::TYPE.size_bytes();
+    /// Words per quad.
+    pub(super) const WORDS: usize = I::TYPE.size_bytes() as usize;
+    pub(super) const ZEROS: Self = Quad { words: [0; 2], sample: PhantomData };
+
+    /// Packs samples: their lowest bits.
+    #[inline(always)]
+    pub(super) fn of(bits: [i32; QUAD]) -> Self {
+        let of = |k: usize| bits[k] as u32;
+        let words = match Self::WORDS {
+            1 => {
+                let byte = |k: usize| (of(k) & 0xff) << (8 * k as u32);
+                [byte(0) | byte(1) | byte(2) | byte(3), 0]
+            }
+            _ => [of(0) & 0xffff | of(1) << 16, of(2) & 0xffff | of(3) << 16],
+        };
+        Quad { words, sample: PhantomData }
+    }
+
+    /// Loads a quad whose words are aligned.
+    ///
+    /// # Safety
+    /// As [`Device::load`].
+    #[inline(always)]
+    pub(super) unsafe fn aligned<D: Device>(d: D, address: u64) -> Self {
+        // SAFETY: the caller's promise.
+        let word = |k: u64| unsafe { d.load(Global::<u32>::at(address), k) };
+        Quad { words: [word(0), if Self::WORDS > 1 { word(1) } else { 0 }], sample: PhantomData }
+    }
 
     /// Unpacks the samples.
     #[inline(always)]
     pub(super) fn samples(self) -> [i32; QUAD] {
-        let words = self.shift != NO_WORDS;
-        let word = |k: usize| ((self.bits[k] as u64 | (self.bits[k + 1] as u64) << 32) >> (self.shift % 32)) as u32;
-        let sample = |k: usize| {
-            let bits = match Self::OF_WORD {
-                _ if !words => self.bits[k],
-                4 => word(0) >> (8 * k as u32) & 0xff,
-                _ => word(k / 2) >> (16 * (k as u32 % 2)) & 0xffff,
-            };
-            if I::TYPE == ElementType::I16 {
-                bits as i16 as i32
-            } else {
-                bits as i32
+        let sample = |k: usize| match Self::WORDS {
+            1 => (self.words[0] >> (8 * k as u32) & 0xff) as i32,
+            _ => {
+                let bits = self.words[k / 2] >> (16 * (k as u32 % 2));
+                if I::TYPE == ElementType::I16 {
+                    bits as i16 as i32
+                } else {
+                    (bits & 0xffff) as i32
+                }
             }
         };
         [sample(0), sample(1), sample(2), sample(3)]
@@ -166,21 +185,27 @@ pub(super) fn both<W: Whole, const TERMS: usize>(mut sums: Sums<W, TERMS>, more:
     sums
 }
 
-/// Adds the sums of items `first` to `end - 1`; those of two are loaded before any is added.
+/// Adds the terms of quads `first` to `end - 1`; `N` are loaded before any is unpacked.
 #[inline(always)]
-pub(super) fn add_up<W: Whole, const TERMS: usize>(
+pub(super) fn add_up<const N: usize, I: Sample, W: Whole, const TERMS: usize>(
     mut sums: Sums<W, TERMS>,
     mut first: u32,
     end: u32,
-    of: impl Fn(u32) -> Sums<W, TERMS>,
+    load: impl Fn(u32) -> Quad<I>,
 ) -> Sums<W, TERMS> {
-    while first + 2 <= end {
-        let (a, b) = (of(first), of(first + 1));
-        sums = both(both(sums, a), b);
-        first += 2;
+    while first + N as u32 <= end {
+        let mut quads = [Quad::ZEROS; N];
+        for n in 0..N {
+            quads[n] = load(first + n as u32);
+        }
+        for n in 0..N {
+            sums = both(sums, quads[n].terms());
+        }
+        first += N as u32;
     }
-    if first < end {
-        sums = both(sums, of(first));
+    while first < end {
+        sums = both(sums, load(first).terms());
+        first += 1;
     }
     sums
 }

@@ -1,6 +1,6 @@
 //! Sums of integers that wrap around, of one or two terms per sample.
 
-use crate::device::Device;
+use crate::device::{Device, Shared};
 use apron_abi::{Element, ElementType, Sample};
 
 /// An unsigned type of sums modulo its size; sums of negative samples wrap around.
@@ -11,12 +11,28 @@ pub trait Whole: Element {
     fn square(value: i32) -> Self;
     /// Returns the product of two integers of 18 bits, as a difference of squares has.
     fn product(a: i32, b: i32) -> Self;
+    /// Returns the lowest 32 bits.
+    fn low(self) -> u32;
     /// Adds, wrapping around.
     fn plus(self, other: Self) -> Self;
     /// Subtracts, wrapping around.
     fn minus(self, other: Self) -> Self;
+    /// Multiplies, wrapping around.
+    fn times(self, count: u32) -> Self;
     /// Returns the sum of the lane `lanes` below, as [`Device::shuffle_up`].
     fn shuffle_up<D: Device>(self, d: D, lanes: u32) -> Self;
+    /// Returns the sum of lane `lane`, as [`Device::shuffle`].
+    fn shuffle<D: Device>(self, d: D, lane: u32) -> Self;
+    /// Reads four sums of shared memory, the first at `offset` bytes.
+    ///
+    /// # Safety
+    /// As [`Device::shared_load4`].
+    unsafe fn load4<D: Device>(d: D, offset: u32) -> [Self; 4];
+    /// Writes four sums to shared memory, the first at `offset` bytes.
+    ///
+    /// # Safety
+    /// As [`Device::shared_store4`].
+    unsafe fn store4<D: Device>(d: D, offset: u32, sums: [Self; 4]);
     /// Returns the sum as f64, for a sum of samples that are `signed` or not.
     fn to_f64(self, signed: bool) -> f64;
 }
@@ -37,6 +53,14 @@ macro_rules! whole {
             fn square(value: i32) -> Self {
                 // The square of -32768 to 65535 fits 32 bits without a sign.
                 (value as u32).wrapping_mul(value as u32) as $type
+            }
+            #[inline(always)]
+            fn low(self) -> u32 {
+                self as u32
+            }
+            #[inline(always)]
+            fn times(self, count: u32) -> Self {
+                self.wrapping_mul(count as $type)
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -61,6 +85,20 @@ whole! {
         d.shuffle_up(self, lanes)
     }
     #[inline(always)]
+    fn shuffle<D: Device>(self, d: D, lane: u32) -> u32 {
+        d.shuffle(self, lane)
+    }
+    #[inline(always)]
+    unsafe fn load4<D: Device>(d: D, offset: u32) -> [u32; 4] {
+        // SAFETY: the caller's promise.
+        unsafe { d.shared_load4(Shared::at(offset), 0) }
+    }
+    #[inline(always)]
+    unsafe fn store4<D: Device>(d: D, offset: u32, sums: [u32; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe { d.shared_store4(Shared::at(offset), 0, sums) }
+    }
+    #[inline(always)]
     fn to_f64(self, signed: bool) -> f64 {
         // Conversions by instruction are slower than additions.
         let sign = if signed { 1 << 31 } else { 0 };
@@ -77,6 +115,30 @@ whole! {
     fn shuffle_up<D: Device>(self, d: D, lanes: u32) -> u64 {
         let (low, high) = (d.shuffle_up(self as u32, lanes), d.shuffle_up((self >> 32) as u32, lanes));
         low as u64 | (high as u64) << 32
+    }
+    #[inline(always)]
+    fn shuffle<D: Device>(self, d: D, lane: u32) -> u64 {
+        let (low, high) = (d.shuffle(self as u32, lane), d.shuffle((self >> 32) as u32, lane));
+        low as u64 | (high as u64) << 32
+    }
+    #[inline(always)]
+    unsafe fn load4<D: Device>(d: D, offset: u32) -> [u64; 4] {
+        // SAFETY: the caller's promise.
+        let [a, b, c, e]: [u32; 4] = unsafe { d.shared_load4(Shared::at(offset), 0) };
+        // SAFETY: the caller's promise.
+        let [f, g, h, i]: [u32; 4] = unsafe { d.shared_load4(Shared::at(offset), 4) };
+        let sum = |low: u32, high: u32| low as u64 | (high as u64) << 32;
+        [sum(a, b), sum(c, e), sum(f, g), sum(h, i)]
+    }
+    #[inline(always)]
+    unsafe fn store4<D: Device>(d: D, offset: u32, sums: [u64; 4]) {
+        let word = |k: usize| (sums[k / 2] >> (32 * (k as u32 % 2))) as u32;
+        let words = |k: usize| [word(k), word(k + 1), word(k + 2), word(k + 3)];
+        // SAFETY: the caller's promise.
+        unsafe {
+            d.shared_store4(Shared::at(offset), 0, words(0));
+            d.shared_store4(Shared::at(offset), 4, words(4));
+        }
     }
     #[inline(always)]
     fn to_f64(self, signed: bool) -> f64 {

@@ -1,6 +1,6 @@
 //! The kernel that sums columns over chunks of rows, for the first windows of all blocks.
 
-use super::quads::{add_up, words_inside, Rows, NONE, QUAD};
+use super::quads::{add_up, words_inside, Quad, Rows, NONE, QUAD};
 use super::terms::{terms, Whole};
 use crate::device::{Device, Global};
 use crate::Body;
@@ -30,18 +30,27 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
         for k in 0..QUAD as u32 {
             each[k as usize] = if first + k < samples { first + k } else { NONE };
         }
-        let sums = add_up([terms::<W, TERMS>(0); QUAD], 0, WINDOWS_CHUNK, |k| {
-            let row = rows.row(rows.map(d, chunk * WINDOWS_CHUNK + k));
-            // SAFETY: in the row.
-            unsafe {
-                if words {
-                    row.words(d, 0, quad)
-                } else {
-                    row.each(d, each)
-                }
+        let zeros = [terms::<W, TERMS>(0); QUAD];
+        let (top, size) = (p.origin_y - 1 + (chunk * WINDOWS_CHUNK) as i32, I::TYPE.size_bytes());
+        let aligned = (src.address | (p.row_stride * size) as u64).is_multiple_of(4) && first + QUAD as u32 <= samples;
+        // SAFETY: in the rows.
+        let sums = unsafe {
+            if aligned && top >= 0 && top as u32 + WINDOWS_CHUNK <= p.height {
+                let from = src.address + (top as u64 * p.row_stride as u64 + first as u64) * size as u64;
+                add_up::<8, _, _, TERMS>(zeros, 0, WINDOWS_CHUNK, |k| {
+                    Quad::<I>::aligned(d, from + k as u64 * (p.row_stride * size) as u64)
+                })
+            } else {
+                add_up::<2, _, _, TERMS>(zeros, 0, WINDOWS_CHUNK, |k| {
+                    let row = rows.row(rows.map(d, chunk * WINDOWS_CHUNK + k));
+                    if words {
+                        row.words(d, 0, quad)
+                    } else {
+                        row.each(d, each)
+                    }
+                })
             }
-            .terms()
-        });
+        };
         for t in 0..TERMS {
             let row = (t as u64 * p.chunks as u64 + chunk as u64) * samples as u64;
             for k in 0..QUAD as u32 {

@@ -1,0 +1,343 @@
+//! The sums of a block's columns, row by row: of quads of aligned words, of any quads, and of columns outside the image, which
+//! are copied.
+
+use super::{Block, Finish};
+use crate::device::{Device, Global, Shared};
+use crate::samples::WARP;
+use crate::windows::quads::{add_up, words_inside, Quad, Sums, NONE, QUAD};
+use crate::windows::terms::{added, terms, Whole};
+use apron_abi::{Sample, WINDOWS_BLOCK, WINDOWS_CHUNK, WINDOWS_ROWS};
+
+/// Rows of a quad that are loaded together.
+const TOGETHER: usize = 4;
+
+impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Block<'_, D, I, W, F, TERMS> {
+    /// Returns whether a quad's words are inside the image's rows, whatever the alignment of the rows.
+    #[inline(always)]
+    pub(super) fn is_inside(&self, quad: u32) -> bool {
+        let p = self.p;
+        p.tile.channels == p.channels && words_inside(self.left() + (quad * QUAD as u32) as i32, p.width * p.channels)
+    }
+
+    /// Returns whether a quad is whole words inside the image's rows.
+    #[inline(always)]
+    pub(super) fn is_aligned(&self, quad: u32) -> bool {
+        let (p, first) = (self.p, self.left() + (quad * QUAD as u32) as i32);
+        let words = (self.src.address | (p.row_stride * I::TYPE.size_bytes()) as u64).is_multiple_of(4);
+        words && p.tile.channels == p.channels && first >= 0 && first as u32 + QUAD as u32 <= p.width * p.channels
+    }
+
+    /// Returns whether windows of the block contain columns outside the image, whose sums may be copied.
+    #[inline(always)]
+    pub(super) fn has_outside(&self) -> bool {
+        let left = self.first as i32 + self.p.origin_x;
+        let outside = left < 0 || left as u32 + self.strip + self.p.window_x > self.p.width;
+        outside && self.p.tile.channels == self.p.channels
+    }
+
+    /// Returns whether the sums of a quad are [copied](Self::copied).
+    #[inline(always)]
+    pub(super) unsafe fn is_copied(&self, quad: u32) -> bool {
+        // SAFETY: the caller's promise.
+        self.has_outside() && unsafe { self.copied(quad).1 }
+    }
+
+    /// Returns the places of the sums of other columns, in a row, that are those of a quad outside the image; [`NONE`] for the
+    /// sums of the constant. The second value tells whether the block has all of them.
+    ///
+    /// # Safety
+    /// The quad is listed.
+    #[inline(always)]
+    pub(super) unsafe fn copied(&self, quad: u32) -> ([u32; QUAD], bool) {
+        let samples = (self.strip + self.p.window_x) * self.p.channels;
+        // SAFETY: the caller's promise.
+        let list = unsafe { self.list(quad) };
+        let (mut places, mut all) = ([NONE; QUAD], true);
+        for k in 0..QUAD {
+            let own = (quad * QUAD as u32 + k as u32).wrapping_sub(self.lead);
+            if own as i32 >= 0 && list[k] != NONE {
+                // Of the image's row, then of the block's.
+                let sample = list[k].wrapping_sub((self.left() + self.lead as i32) as u32);
+                all &= sample != own && sample < samples;
+                let (pixel, channel) = self.split(sample);
+                places[k] = match self.p.tile.channels {
+                    1 => sample.wrapping_add(self.lead),
+                    _ => channel.wrapping_mul(self.p.tile.plane).wrapping_add(pixel),
+                };
+            }
+        }
+        (places, all)
+    }
+
+    /// Returns the image's samples, relative to the start of a row, that replace those of a quad.
+    ///
+    /// # Safety
+    /// The quad is listed.
+    #[inline(always)]
+    pub(super) unsafe fn list(&self, quad: u32) -> [u32; QUAD] {
+        // SAFETY: the caller's promise.
+        unsafe { self.d.shared_load4(Shared::at(self.p.tile.list_at), quad * QUAD as u32) }
+    }
+
+    /// Lists the samples that replace those of this thread's quad.
+    #[inline(always)]
+    pub(super) unsafe fn put_list(&self, quad: u32) {
+        let mut samples = [NONE; QUAD];
+        for k in 0..QUAD as u32 {
+            let sample = quad * QUAD as u32 + k;
+            if sample >= self.lead {
+                let (pixel, channel) = self.split(sample - self.lead);
+                let column = self.rows.column(self.first as i32 + self.p.origin_x + pixel as i32);
+                if column != NONE {
+                    samples[k as usize] = column * self.p.channels + self.channel + channel;
+                }
+            }
+        }
+        // SAFETY: this thread's part of the list.
+        unsafe { self.d.shared_store4(Shared::at(self.p.tile.list_at), quad * QUAD as u32, samples) };
+    }
+
+    /// Sums the columns of a quad of the window above the one in row `first_row`.
+    #[inline(always)]
+    pub(super) unsafe fn first_sums(&self, first_row: u32, quad: u32) -> Sums<W, TERMS> {
+        let (d, p) = (self.d, self.p);
+        let totals = Global::<W>::at(p.totals).of_image(d.image(), p.totals_step);
+        let (chunks, samples) = (if p.chunks > 0 { p.window_y / WINDOWS_CHUNK } else { 0 }, p.width * p.channels);
+        let inside = self.is_inside(quad);
+        let (aligned, first) = (self.is_aligned(quad), self.left() + (quad * QUAD as u32) as i32);
+        let outside = {
+            let twice = |sums: [W; TERMS]| added(sums, sums);
+            twice(twice(twice(twice(terms(p.constant - Self::CENTRE)))))
+        };
+        // SAFETY: in the totals and in the image.
+        unsafe {
+            let list = self.list(quad);
+            let mut sums = [terms::<W, TERMS>(0); QUAD];
+            for chunk in 0..chunks {
+                for t in 0..TERMS {
+                    let row = t as u64 * p.chunks as u64 + (first_row / WINDOWS_CHUNK + chunk) as u64;
+                    for k in 0..QUAD {
+                        let sample = if aligned { (first + k as i32) as u32 } else { list[k] };
+                        let total = match aligned || sample != NONE {
+                            true => d.load(totals, row * samples as u64 + sample as u64),
+                            false => outside[t],
+                        };
+                        sums[k][t] = sums[k][t].plus(total);
+                    }
+                }
+            }
+            let rest = chunks * WINDOWS_CHUNK;
+            let left = p.window_y - rest;
+            if aligned && self.are_plain(first_row + rest, left) {
+                let top = (p.origin_y - 1 + (first_row + rest) as i32) as u32;
+                let (from, pitch) = (self.address(top, quad), p.row_stride * I::TYPE.size_bytes());
+                return add_up::<2, I, W, TERMS>(sums, 0, left, |k| Quad::aligned(d, from + k as u64 * pitch as u64));
+            }
+            let row = |k: u32| self.rows.row(self.rows.map(d, first_row + rest + k));
+            match inside {
+                true => add_up::<2, I, W, TERMS>(sums, 0, left, |k| row(k).words(d, self.left(), quad)),
+                false => add_up::<2, I, W, TERMS>(sums, 0, left, |k| row(k).each(d, self.list(quad))),
+            }
+        }
+    }
+
+    /// Reads the sums of a quad's columns in the step's last row, which this thread has stored; `one`: of one channel.
+    #[inline(always)]
+    pub(super) unsafe fn last_sums(&self, one: bool, places: [u32; QUAD]) -> Sums<W, TERMS> {
+        let mut sums = [terms(0); QUAD];
+        for t in 0..TERMS {
+            let from = self.columns(WINDOWS_ROWS - 1, t);
+            // SAFETY: this thread's.
+            let four = unsafe {
+                if one {
+                    W::load4(self.d, from.offset + places[0] * Self::SUM)
+                } else {
+                    places.map(|place| self.d.shared_load(from, place))
+                }
+            };
+            for k in 0..QUAD {
+                sums[k][t] = four[k];
+            }
+        }
+        sums
+    }
+
+    /// Writes the sums of a quad's columns in row `slot` of the step.
+    #[inline(always)]
+    pub(super) unsafe fn put(&self, one: bool, slot: u32, places: [u32; QUAD], sums: Sums<W, TERMS>) {
+        for t in 0..TERMS {
+            let (to, of) = (self.columns(slot, t), |k: usize| sums[k][t]);
+            // SAFETY: this thread's.
+            unsafe {
+                if one {
+                    W::store4(self.d, to.offset + places[0] * Self::SUM, [of(0), of(1), of(2), of(3)]);
+                } else {
+                    for k in 0..QUAD {
+                        self.d.shared_store(to, places[k], of(k));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns whether rows `row` to `row + count - 1` under the windows are the image's own, one after another.
+    #[inline(always)]
+    pub(super) fn are_plain(&self, row: u32, count: u32) -> bool {
+        let p = self.p;
+        let top = p.origin_y - 1 + row as i32;
+        top >= 0 && top as u32 + count <= p.height
+    }
+
+    /// Returns the address of a quad in row `y` of the image.
+    #[inline(always)]
+    pub(super) fn address(&self, y: u32, quad: u32) -> u64 {
+        let sample = y as u64 * self.p.row_stride as u64 + (self.left() + (quad * QUAD as u32) as i32) as u64;
+        self.src.address + sample * I::TYPE.size_bytes() as u64
+    }
+
+    /// Slides column sums down by a row.
+    #[inline(always)]
+    pub(super) fn slide(&self, mut sums: Sums<W, TERMS>, [leaves, enters]: [Quad<I>; 2]) -> Sums<W, TERMS> {
+        let (old, new) = (leaves.samples(), enters.samples());
+        for k in 0..QUAD {
+            let difference = new[k] - old[k];
+            sums[k][0] = sums[k][0].plus(W::of(difference));
+            if TERMS == 2 {
+                // The difference of squares.
+                sums[k][1] = sums[k][1].plus(W::product(difference, new[k] + old[k] - 2 * Self::CENTRE));
+            }
+        }
+        sums
+    }
+
+    /// Maps the rows of the step from `row` on, one per lane: of the first lanes those that leave, then those that enter.
+    #[inline(always)]
+    pub(super) fn map(&self, row: u32) -> u32 {
+        let lane = self.thread() % WARP;
+        self.rows.map(self.d, row + lane % WINDOWS_ROWS + lane / WINDOWS_ROWS % 2 * self.p.window_y)
+    }
+
+    /// Sums the columns of this thread's quads in all rows of a step.
+    #[inline(always)]
+    pub(super) unsafe fn sum_columns(&self, row: u32) {
+        let (d, p, thread) = (self.d, self.p, self.thread());
+        let mapped = self.map(row);
+        for n in 0..p.tile.quads {
+            let quad = n * WINDOWS_BLOCK + thread;
+            if !self.is_needed(quad / WARP * WARP) {
+                break;
+            }
+            let needed = self.is_needed(quad);
+            // SAFETY: this thread's sums; whole warps go one way, but those that are copied stay.
+            unsafe {
+                let (aligned, other) = (needed && self.is_aligned(quad), !needed || self.is_copied(quad));
+                if d.ballot(!aligned && !other) != 0 {
+                    self.sum_each(mapped, quad);
+                } else if d.ballot(aligned) != 0 {
+                    match p.tile.channels {
+                        // With two terms a loop for one channel takes fewer registers, with one term more.
+                        1 if TERMS == 2 => self.sum_aligned(true, row, mapped, quad, aligned),
+                        channels => self.sum_aligned(TERMS == 1 && channels == 1, row, mapped, quad, aligned),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sums the columns of a quad of whole words, if this thread's is.
+    #[inline(always)]
+    pub(super) unsafe fn sum_aligned(&self, one: bool, row: u32, mapped: u32, quad: u32, is: bool) {
+        let (d, p) = (self.d, self.p);
+        // Opaque, like the thread's number.
+        let pitch = d.anew(p.row_stride) as u64 * I::TYPE.size_bytes() as u64;
+        let plain = self.are_plain(row, p.window_y + WINDOWS_ROWS);
+        let (top, ahead) = ((p.origin_y - 1 + row as i32) as u32, p.window_y as u64 * pitch);
+        let mut leaves = self.address(if plain { top } else { 0 }, quad);
+        // SAFETY: inside the image, and this thread's sums.
+        unsafe {
+            let places = self.places_of(quad);
+            let mut sums = self.last_sums(one, places);
+            let mut slot = 0;
+            while slot < WINDOWS_ROWS {
+                let mut loaded = [[Quad::ZEROS; 2]; TOGETHER];
+                if plain {
+                    for k in 0..TOGETHER {
+                        if is {
+                            loaded[k] = [Quad::aligned(d, leaves), Quad::aligned(d, leaves + ahead)];
+                        }
+                        leaves += pitch;
+                    }
+                } else {
+                    for k in 0..TOGETHER {
+                        for n in 0..2 {
+                            let y = d.shuffle(mapped, n as u32 * WINDOWS_ROWS + slot + k as u32);
+                            if y == NONE {
+                                loaded[k][n] = Quad::of([p.constant; QUAD]);
+                            } else if is {
+                                loaded[k][n] = Quad::aligned(d, leaves + y as u64 * pitch);
+                            }
+                        }
+                    }
+                }
+                for k in 0..TOGETHER {
+                    sums = self.slide(sums, loaded[k]);
+                    if is {
+                        self.put(one, slot + k as u32, places, sums);
+                    }
+                }
+                slot += TOGETHER as u32;
+            }
+        }
+    }
+
+    /// Sums the columns of any quad.
+    #[inline(always)]
+    pub(super) unsafe fn sum_each(&self, mapped: u32, quad: u32) {
+        let (d, one, inside) = (self.d, self.d.anew(self.p.tile.channels) == 1, self.is_inside(quad));
+        // SAFETY: in the image, and this thread's sums.
+        unsafe {
+            let places = self.places_of(quad);
+            let mut sums = self.last_sums(one, places);
+            // Opaque: unrolled, these loads would take the registers of the others.
+            for slot in 0..d.anew(WINDOWS_ROWS) {
+                let rows = [0, WINDOWS_ROWS].map(|lanes| self.rows.row(d.shuffle(mapped, lanes + slot)));
+                let loaded = match inside {
+                    true => rows.map(|row| row.words(d, self.left(), quad)),
+                    false => rows.map(|row| row.each(d, self.list(quad))),
+                };
+                sums = self.slide(sums, loaded);
+                self.put(one, slot, places, sums);
+            }
+        }
+    }
+
+    /// Copies the sums of this thread's columns outside the image from those inside.
+    #[inline(always)]
+    pub(super) unsafe fn copy_columns(&self) {
+        let (d, p, thread) = (self.d, self.p, self.thread());
+        for n in 0..p.tile.quads {
+            let quad = n * WINDOWS_BLOCK + thread;
+            // SAFETY: this thread's quad.
+            let (from, all) = unsafe { self.copied(quad) };
+            if !self.is_needed(quad) || !all {
+                continue;
+            }
+            let constant = terms::<W, TERMS>(p.constant - Self::CENTRE);
+            let places = self.places_of(quad);
+            // Opaque: rows are copied one after another.
+            for slot in 0..d.anew(WINDOWS_ROWS) {
+                let mut sums = [constant; QUAD];
+                for k in 0..QUAD {
+                    for t in 0..TERMS {
+                        let outside = constant[t].times(p.window_y);
+                        // SAFETY: sums of other threads, between barriers.
+                        let inside = |from| unsafe { d.shared_load(self.columns(slot, t), from) };
+                        sums[k][t] = if from[k] == NONE { outside } else { inside(from[k]) };
+                    }
+                }
+                // SAFETY: this thread's.
+                unsafe { self.put(p.tile.channels == 1, slot, places, sums) };
+            }
+        }
+    }
+}

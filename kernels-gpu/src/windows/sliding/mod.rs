@@ -1,0 +1,230 @@
+//! Windows of integers, whose sums are exact in any order and so slide.
+//!
+//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output, [`WINDOWS_ROWS`] rows per step:
+//!
+//! ```text
+//! columns:  each thread owns quads of adjacent samples. For each row of the step it adds the row that enters the windows to the
+//!           sums of its columns, subtracts the row that leaves, and stores the sums
+//! barrier   (beside the image's left and right edge: then the sums of columns outside are copied from those inside, barrier)
+//! windows:  each warp owns a row, each lane a segment of it, of one channel. A lane adds up its segment; by a scan of the
+//!           segments it knows its first window, and slides: one sum enters, one leaves. Its outputs wait in shared memory
+//! barrier
+//! store:    each thread stores quads of adjacent outputs
+//! ```
+//!
+//! The sums of the columns slide on from those of the step's last row. Lanes load sums from segments of an odd number of
+//! pixels, and so from different banks. Per sample: two loads of a quarter of a word, and six accesses to shared memory of a quarter or of
+//! a whole word. The first windows of a block take the column sums of whole chunks of rows from [`Totals`](super::Totals), a
+//! launch before.
+//!
+//! Launch contract: the buffers are as large as the parameters say, the shared memory is [`apron_abi::SlidingTile`], and
+//! the parameters are as the plan computes them.
+
+mod columns;
+mod rows;
+
+use super::quads::{Rows, Sums, QUAD};
+use super::terms::{centre, terms, Whole};
+use crate::device::{Device, Global, Shared};
+use crate::samples::WARP;
+use crate::{div_rem, Body};
+use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_ROWS};
+use core::marker::PhantomData;
+
+/// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
+pub trait Finish<W, const TERMS: usize> {
+    /// Returns whether [`quick`](Finish::quick) makes all outputs.
+    #[inline(always)]
+    fn is_quick(_: &SlidingParams) -> bool {
+        false
+    }
+    /// Returns the bits of an output, as [`finish`](Finish::finish), of the sum of its samples and the launch's bias.
+    fn quick(sum: W, p: &SlidingParams) -> u32;
+    /// Returns the bits of four outputs: each an f32, or an integer of 32 bits that is saturated when it is stored.
+    fn finish<D: Device>(d: D, sums: Sums<W, TERMS>, signed: bool, p: &SlidingParams) -> [u32; QUAD];
+}
+
+/// The kernel that slides and ends each window by `F`. Its output is of any type, whatever the type of the sums, which names the
+/// kernel.
+///
+/// Launch contract: see the module.
+pub struct Sliding<I, W, F, const TERMS: usize>(PhantomData<(I, W, F)>);
+
+impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Body for Sliding<I, W, F, TERMS> {
+    type Src = I;
+    type Dst = W;
+    type Params = SlidingParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<W>, p: &SlidingParams) {
+        let first_row = d.block_y() * p.rows;
+        // A grid may have more rows of blocks than its launch needs.
+        if first_row >= p.out_height {
+            return;
+        }
+        let last_row = if p.out_height - first_row < p.rows { p.out_height } else { first_row + p.rows };
+        let block = Block::<D, I, W, F, TERMS>::of(d, src, dst.address, p);
+        // SAFETY: the launch keeps the contract; barriers separate all that threads exchange.
+        unsafe { block.march(first_row, last_row) };
+    }
+}
+
+struct Block<'p, D, I, W, F, const TERMS: usize> {
+    d: D,
+    p: &'p SlidingParams,
+    src: Global<I>,
+    rows: Rows<'p, I>,
+    /// Address of the output.
+    dst: u64,
+    /// First output pixel, and number of output pixels.
+    first: u32,
+    strip: u32,
+    /// First channel.
+    channel: u32,
+    /// Samples before those of the first window in the block's first quad: they make quads aligned.
+    lead: u32,
+    types: PhantomData<(W, F)>,
+}
+
+impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Block<'p, D, I, W, F, TERMS> {
+    const SUM: u32 = W::TYPE.size_bytes();
+    const CENTRE: i32 = centre::<I, W, TERMS>();
+
+    #[inline(always)]
+    fn of(d: D, src: Global<I>, dst: u64, p: &'p SlidingParams) -> Self {
+        // SAFETY: an image has at least one channel, and a block, too.
+        let (strip, of_block) = unsafe { div_rem(d.block_x(), div_rem(p.channels, p.tile.channels).0) };
+        let first = strip * p.tile.strip;
+        let left = p.out_width - first;
+        // Blocks of one channel among others load sample by sample.
+        let lead = match p.tile.channels == p.channels {
+            true => ((first as i32 + p.origin_x) * p.channels as i32) as u32 % QUAD as u32,
+            false => 0,
+        };
+        Block {
+            d,
+            p,
+            src,
+            rows: Rows::of(src, p),
+            dst,
+            first,
+            strip: if left < p.tile.strip { left } else { p.tile.strip },
+            channel: of_block,
+            lead,
+            types: PhantomData,
+        }
+    }
+
+    /// Returns the thread's number, opaque: what each phase computes of it must not take registers in the others.
+    #[inline(always)]
+    fn thread(&self) -> u32 {
+        self.d.anew(self.d.thread_x())
+    }
+
+    /// Returns the pixel and the channel of a sample of the block.
+    #[inline(always)]
+    fn split(&self, sample: u32) -> (u32, u32) {
+        let channels = self.p.tile.channels;
+        let pixel = match channels {
+            1 => sample,
+            2 => sample / 2,
+            3 => sample / 3,
+            _ => sample / 4,
+        };
+        (pixel, sample - pixel * channels)
+    }
+
+    /// Returns the column sums of row `slot` of the step.
+    #[inline(always)]
+    fn columns(&self, slot: u32, term: usize) -> Shared<W> {
+        let planes = (slot * TERMS as u32 + term as u32) * self.p.tile.channels;
+        Shared::at(planes * self.p.tile.plane * Self::SUM)
+    }
+
+    /// Returns the outputs of row `slot` of the step.
+    #[inline(always)]
+    fn outputs(&self, slot: u32) -> Shared<u32> {
+        Shared::at(self.p.tile.outputs_at + slot * self.p.tile.outputs * 4)
+    }
+
+    /// Returns the places of four samples in a row of sums or outputs of several channels, planes of pixels; of samples before the
+    /// first, which one thread has, an unused one.
+    #[inline(always)]
+    fn places(&self, first: i32) -> [u32; QUAD] {
+        let mut places = [self.p.tile.plane - 1; QUAD];
+        for k in 0..QUAD {
+            let sample = first + k as i32;
+            if sample >= 0 {
+                let (pixel, channel) = self.split(sample as u32);
+                places[k] = channel * self.p.tile.plane + pixel;
+            }
+        }
+        places
+    }
+
+    /// Returns the places of the sums of a quad.
+    #[inline(always)]
+    fn places_of(&self, quad: u32) -> [u32; QUAD] {
+        match self.p.tile.channels {
+            1 => [quad * QUAD as u32; QUAD],
+            _ => self.places((quad * QUAD as u32) as i32 - self.lead as i32),
+        }
+    }
+
+    /// Returns the first sample of the block's first quad, in the image's row: it may be negative.
+    #[inline(always)]
+    fn left(&self) -> i32 {
+        (self.first as i32 + self.p.origin_x) * self.p.channels as i32 - self.lead as i32
+    }
+
+    /// Returns whether windows of the block contain samples of a quad.
+    #[inline(always)]
+    fn is_needed(&self, quad: u32) -> bool {
+        quad * (QUAD as u32) < self.lead + (self.strip + self.p.window_x) * self.p.tile.channels
+    }
+
+    /// Computes output rows `first_row` to `last_row - 1`.
+    #[inline(always)]
+    unsafe fn march(&self, first_row: u32, last_row: u32) {
+        let d = self.d;
+        // SAFETY: barriers separate what threads exchange.
+        unsafe {
+            for n in 0..self.p.tile.quads {
+                self.put_list(n * WINDOWS_BLOCK + self.thread());
+            }
+            for n in 0..self.p.tile.quads {
+                let quad = n * WINDOWS_BLOCK + self.thread();
+                let needed = self.is_needed(quad);
+                let sums =
+                    if needed && !self.is_copied(quad) { self.first_sums(first_row, quad) } else { [terms(0); QUAD] };
+                // Lanes add up whole segments, with quads that are not needed: these stay 0.
+                for slot in if needed { WINDOWS_ROWS - 1 } else { 0 }..WINDOWS_ROWS {
+                    self.put(self.p.tile.channels == 1, slot, self.places_of(quad), sums);
+                }
+            }
+            let mut row = first_row;
+            while row < last_row {
+                self.sum_columns(row);
+                if self.has_outside() {
+                    d.barrier();
+                    self.copy_columns();
+                }
+                d.barrier();
+                let slot = self.thread() / WARP;
+                if row + slot < last_row {
+                    self.windows(row + slot, slot);
+                }
+                d.barrier();
+                let rows = if last_row - row < WINDOWS_ROWS { last_row - row } else { WINDOWS_ROWS };
+                let alike = (self.p.out_width * self.p.channels).is_multiple_of(QUAD as u32);
+                let step = if alike { rows } else { 1 };
+                let mut slot = 0;
+                while slot < rows {
+                    self.store(row + slot, slot, step);
+                    slot += step;
+                }
+                row += WINDOWS_ROWS;
+            }
+        }
+    }
+}
