@@ -53,8 +53,11 @@ impl Windows {
             _ => return Err(variant.refused(format!("{} output", self.dst))),
         };
         let plain = out_float == 0 && divisor % 2.0 == 1.0;
-        let [multiplier, shift] =
-            if plain && !wide && self.src != PixelType::I16 { reciprocal(divisor, self.most) } else { [0; 2] };
+        let [multiplier, shift] = if plain && !wide && self.src != PixelType::I16 {
+            reciprocal(divisor as u64, self.most as u64)
+        } else {
+            [0; 2]
+        };
         let params = SlidingParams {
             row_stride: self.shape.row_samples() as u32,
             factor,
@@ -121,26 +124,26 @@ impl Windows {
         terms
     }
 
-    /// Returns the shared memory layout of a strip: the one with the least work. Wide strips repeat fewer columns under windows of
-    /// neighbours, and leave room for fewer resident blocks. Blocks are of one channel where windows have no room otherwise.
+    /// Returns the shared memory layout of a strip: the one with the least work. Wide strips sum fewer columns twice, and leave room
+    /// for fewer resident blocks. Blocks of one channel are an alternative for wide windows of several channels.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
         let SharedMemory::SlidingTile(sums) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        // Samples that all blocks of a row of blocks sum, as many more as fewer resident blocks take longer.
+        // Samples per row that all blocks sum; half as many again in blocks of one channel among others, which load sample by
+        // sample, and where a multiprocessor has room for one block only.
         let work = |tile: &SlidingTile| {
-            let strips = out.width.div_ceil(tile.strip) as u64 * (out.channels / tile.channels) as u64;
-            let split = if tile.channels == out.channels { 2 } else { 3 };
-            strips * tile.quads as u64 * split * if machine.residents(tile.bytes) > 1 { 2 } else { 3 }
+            let blocks = out.width.div_ceil(tile.strip) as u64 * (out.channels / tile.channels) as u64;
+            let half_again = |yes: bool| if yes { 3 } else { 2 };
+            let alone = machine.residents(tile.bytes) == 1;
+            blocks * tile.quads as u64 * half_again(tile.channels < out.channels) * half_again(alone)
         };
         let of = |channels: u32| {
             let tiles = (1..).map(move |quads| SlidingTile::of(quads, width, channels, sums));
             tiles.take_while(|tile| tile.bytes <= machine.shared_bytes).filter(|tile| tile.strip > 0)
         };
-        let split = if out.channels > 1 { Some(1) } else { None };
-        let tiles = of(out.channels).chain(split.into_iter().flat_map(of));
-        let Some(tile) = tiles.min_by_key(work) else {
+        let Some(tile) = of(out.channels).chain(of(1)).min_by_key(work) else {
             return Err(variant.refused(format!("windows of {width} pixels")));
         };
         // Strips of equal width.
@@ -164,12 +167,13 @@ impl Windows {
 /// `((sum + count / 2) * multiplier) >> (32 + shift)`. Zeros if there are none.
 ///
 /// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. The multiplier is `2^(32 + shift) / count`, rounded up:
-/// the product is too large by less than `(most + count) / 2^(32 + shift)`, which does not reach the next multiple of
-/// `1 / count`.
-fn reciprocal(count: f64, most: f64) -> [u32; 2] {
-    let shift = count.log2().floor();
-    let unit = (32.0 + shift).exp2();
-    if count > 1.0 && (most + count) * count <= unit { [(unit / count).ceil() as u32, shift as u32] } else { [0; 2] }
+/// the product divided by `2^(32 + shift)` is too large by less than `(most + count) / 2^(32 + shift)`, which does not reach the
+/// next multiple of `1 / count`.
+fn reciprocal(count: u64, most: u64) -> [u32; 2] {
+    let unit = (1u64 << 32) << count.ilog2();
+    let fits = count > 1 && (most + count).checked_mul(count).is_some_and(|bound| bound <= unit);
+    // Below 2^32, since an odd number above 1 is more than the power of two below it.
+    if fits { [unit.div_ceil(count) as u32, count.ilog2()] } else { [0; 2] }
 }
 
 #[cfg(test)]
@@ -210,12 +214,14 @@ mod tests {
 
     #[test]
     fn products_round_means_over_odd_numbers() {
-        assert_eq!(super::reciprocal(1.0, 255.0), [0; 2]);
-        for (count, largest) in [(3u64, 255u64), (9, 255), (15, 65_535), (225, 65_535), (65_025, 255), (16_383, 65_535)]
+        assert_eq!(super::reciprocal(1, 255), [0; 2]);
+        for (count, largest) in
+            [(3u64, 255u64), (9, 255), (15, 65_535), (225, 65_535), (65_025, 255), (16_383, 65_535), (4_971_027, 255)]
         {
             let most = count * largest;
-            let [multiplier, shift] = super::reciprocal(count as f64, most as f64);
+            let [multiplier, shift] = super::reciprocal(count, most);
             assert!(multiplier > 0, "{count}");
+            // Of the last one 2^54 / count is so little above an integer that a quotient in f64 loses it.
             // Sums next to half an integer, below and above it, and the ends.
             let halves = (0..largest).flat_map(|mean| [mean * count + count / 2, mean * count + count / 2 + 1]);
             for sum in halves.chain([0, most]) {
@@ -224,7 +230,7 @@ mod tests {
             }
         }
         // Too many samples for 32 bits.
-        assert_eq!(super::reciprocal(33_554_431.0, 33_554_431.0 * 255.0), [0; 2]);
+        assert_eq!(super::reciprocal(33_554_431, 33_554_431 * 255), [0; 2]);
     }
 
     #[test]

@@ -10,16 +10,6 @@ pub struct Scaled;
 
 impl<W: Whole> Finish<W, 1> for Scaled {
     #[inline(always)]
-    fn is_quick(p: &SlidingParams) -> bool {
-        p.multiplier != 0
-    }
-
-    #[inline(always)]
-    fn quick(sum: W, p: &SlidingParams) -> u32 {
-        ((sum.low() as u64 * p.multiplier as u64) >> 32) as u32 >> p.shift
-    }
-
-    #[inline(always)]
     fn finish<D: Device>(d: D, sums: Sums<W, 1>, signed: bool, p: &SlidingParams) -> [u32; QUAD] {
         let mut bits = [0; QUAD];
         if p.plain != 0 {

@@ -10,11 +10,6 @@ pub struct Deviation;
 
 impl<W: Whole> Finish<W, 2> for Deviation {
     #[inline(always)]
-    fn quick(_: W, _: &SlidingParams) -> u32 {
-        0
-    }
-
-    #[inline(always)]
     fn finish<D: Device>(d: D, sums: Sums<W, 2>, signed: bool, p: &SlidingParams) -> [u32; QUAD] {
         let numbers = |[sum, squares]: [W; 2]| [sum.to_f64(signed), squares.to_f64(false)];
         let count = p.window_x as f64 * p.window_y as f64;

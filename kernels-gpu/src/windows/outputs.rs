@@ -18,11 +18,11 @@ pub(crate) fn rounded(value: f64, p: &SlidingParams) -> u32 {
     (inside + ONES).to_bits() as u32
 }
 
-/// Packs outputs of `size` bytes into words; integers of 32 bits are saturated.
+/// Packs outputs into words; integers of 32 bits are saturated.
 #[inline(always)]
-fn packed<D: Device>(d: D, size: u32, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] {
+fn packed<D: Device>(d: D, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] {
     let of = |k: usize| bits[k] as i32;
-    match size {
+    match p.out_bytes {
         1 => [d.word_of_bytes([of(0), of(1), of(2), of(3)]), 0, 0, 0],
         2 => {
             // Numbers of a signed type are shifted to those of an unsigned one, and back.
@@ -34,16 +34,16 @@ fn packed<D: Device>(d: D, size: u32, bits: [u32; QUAD], p: &SlidingParams) -> [
     }
 }
 
-/// Stores a quad of outputs of `SIZE` bytes at an aligned address.
+/// Stores a quad of outputs at an aligned address.
 ///
 /// # Safety
 /// They are in the output, and no other thread stores them.
 #[inline(always)]
-pub(super) unsafe fn store<D: Device, const SIZE: u32>(d: D, to: u64, bits: [u32; QUAD], p: &SlidingParams) {
-    let words = packed(d, SIZE, bits, p);
+pub(super) unsafe fn store<D: Device>(d: D, to: u64, bits: [u32; QUAD], p: &SlidingParams) {
+    let words = packed(d, bits, p);
     // SAFETY: the caller's promise.
     unsafe {
-        match SIZE {
+        match p.out_bytes {
             1 => d.store(Global::at(to), 0, words[0]),
             2 => d.store2(Global::<u32>::at(to), 0, [words[0], words[1]]),
             _ => d.store4(Global::<u32>::at(to), 0, words),
@@ -64,8 +64,7 @@ pub(super) unsafe fn store_some<D: Device>(
     bits: [u32; QUAD],
     p: &SlidingParams,
 ) {
-    let size = p.out_bytes;
-    let words = packed(d, size, bits, p);
+    let (size, words) = (p.out_bytes, packed(d, bits, p));
     for k in 0..QUAD as u32 {
         if first <= k && k < end {
             let to = to.wrapping_add((k * pitch * size) as u64);

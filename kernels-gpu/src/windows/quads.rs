@@ -18,7 +18,7 @@ const NO_ROW: u64 = u64::MAX;
 /// The image's rows under the windows: row 0 is the one above the first window.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'p, I> {
-    pub(super) p: &'p SlidingParams,
+    p: &'p SlidingParams,
     src: Global<I>,
     border: BorderMode,
 }
@@ -35,6 +35,36 @@ impl<'p, I: Sample> Rows<'p, I> {
         // Opaque: what the map computes of the height alone must not take registers all the time.
         let height = d.anew(self.p.height) as i32;
         self.border.map(self.p.origin_y - 1 + row as i32, height).map_or(NONE, |y| y as u32)
+    }
+
+    /// Returns the image row that is row `row`, if rows `row` to `row + count - 1` are all the image's own.
+    #[inline(always)]
+    pub(super) fn inside(self, row: u32, count: u32) -> Option<u32> {
+        let top = self.p.origin_y - 1 + row as i32;
+        if top >= 0 && top as u32 + count <= self.p.height {
+            Some(top as u32)
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether every row of the image begins with a whole word, and so every quad of the row.
+    #[inline(always)]
+    pub(super) fn are_aligned(self) -> bool {
+        (self.src.address | self.pitch() as u64).is_multiple_of(4)
+    }
+
+    /// Bytes from one row of the image to the next.
+    #[inline(always)]
+    pub(super) fn pitch(self) -> u32 {
+        self.p.row_stride * I::TYPE.size_bytes()
+    }
+
+    /// Returns the address of sample `sample` of row `y` of the image.
+    #[inline(always)]
+    pub(super) fn address(self, y: u32, sample: u32) -> u64 {
+        let sample = y as u64 * self.p.row_stride as u64 + sample as u64;
+        self.src.address + sample * I::TYPE.size_bytes() as u64
     }
 
     /// Returns row `y` of the image, or that of the constant.

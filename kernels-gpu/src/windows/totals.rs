@@ -31,17 +31,16 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
             each[k as usize] = if first + k < samples { first + k } else { NONE };
         }
         let zeros = [terms::<W, TERMS>(0); QUAD];
-        let (top, size) = (p.origin_y - 1 + (chunk * WINDOWS_CHUNK) as i32, I::TYPE.size_bytes());
-        let aligned = (src.address | (p.row_stride * size) as u64).is_multiple_of(4) && first + QUAD as u32 <= samples;
+        let aligned = rows.are_aligned() && first + QUAD as u32 <= samples;
         // SAFETY: in the rows.
         let sums = unsafe {
-            if aligned && top >= 0 && top as u32 + WINDOWS_CHUNK <= p.height {
-                let from = src.address + (top as u64 * p.row_stride as u64 + first as u64) * size as u64;
-                add_up::<8, _, _, TERMS>(zeros, 0, WINDOWS_CHUNK, |k| {
-                    Quad::<I>::aligned(d, from + k as u64 * (p.row_stride * size) as u64)
+            if let (true, Some(top)) = (aligned, rows.inside(chunk * WINDOWS_CHUNK, WINDOWS_CHUNK)) {
+                let from = rows.address(top, first);
+                add_up::<8, I, W, TERMS>(zeros, 0, WINDOWS_CHUNK, |k| {
+                    Quad::aligned(d, from + k as u64 * rows.pitch() as u64)
                 })
             } else {
-                add_up::<2, _, _, TERMS>(zeros, 0, WINDOWS_CHUNK, |k| {
+                add_up::<2, I, W, TERMS>(zeros, 0, WINDOWS_CHUNK, |k| {
                     let row = rows.row(rows.map(d, chunk * WINDOWS_CHUNK + k));
                     if words {
                         row.words(d, 0, quad)

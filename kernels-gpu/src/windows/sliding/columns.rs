@@ -5,7 +5,7 @@ use super::{Block, Finish};
 use crate::device::{Device, Global, Shared};
 use crate::samples::WARP;
 use crate::windows::quads::{add_up, words_inside, Quad, Sums, NONE, QUAD};
-use crate::windows::terms::{added, terms, Whole};
+use crate::windows::terms::{terms, Whole};
 use apron_abi::{Sample, WINDOWS_BLOCK, WINDOWS_CHUNK, WINDOWS_ROWS};
 
 /// Rows of a quad that are loaded together.
@@ -14,17 +14,17 @@ const TOGETHER: usize = 4;
 impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Block<'_, D, I, W, F, TERMS> {
     /// Returns whether a quad's words are inside the image's rows, whatever the alignment of the rows.
     #[inline(always)]
-    pub(super) fn is_inside(&self, quad: u32) -> bool {
+    fn is_inside(&self, quad: u32) -> bool {
         let p = self.p;
         p.tile.channels == p.channels && words_inside(self.left() + (quad * QUAD as u32) as i32, p.width * p.channels)
     }
 
     /// Returns whether a quad is whole words inside the image's rows.
     #[inline(always)]
-    pub(super) fn is_aligned(&self, quad: u32) -> bool {
+    fn is_aligned(&self, quad: u32) -> bool {
         let (p, first) = (self.p, self.left() + (quad * QUAD as u32) as i32);
-        let words = (self.src.address | (p.row_stride * I::TYPE.size_bytes()) as u64).is_multiple_of(4);
-        words && p.tile.channels == p.channels && first >= 0 && first as u32 + QUAD as u32 <= p.width * p.channels
+        let words = self.rows.are_aligned() && p.tile.channels == p.channels;
+        words && first >= 0 && first as u32 + QUAD as u32 <= p.width * p.channels
     }
 
     /// Returns whether windows of the block contain columns outside the image, whose sums may be copied.
@@ -48,7 +48,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
     /// # Safety
     /// The quad is listed.
     #[inline(always)]
-    pub(super) unsafe fn copied(&self, quad: u32) -> ([u32; QUAD], bool) {
+    unsafe fn copied(&self, quad: u32) -> ([u32; QUAD], bool) {
         let samples = (self.strip + self.p.window_x) * self.p.channels;
         // SAFETY: the caller's promise.
         let list = unsafe { self.list(quad) };
@@ -58,12 +58,13 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
             if own as i32 >= 0 && list[k] != NONE {
                 // Of the image's row, then of the block's.
                 let sample = list[k].wrapping_sub((self.left() + self.lead as i32) as u32);
-                all &= sample != own && sample < samples;
-                let (pixel, channel) = self.split(sample);
-                places[k] = match self.p.tile.channels {
-                    1 => sample.wrapping_add(self.lead),
-                    _ => channel.wrapping_mul(self.p.tile.plane).wrapping_add(pixel),
-                };
+                if sample == own || sample >= samples {
+                    all = false;
+                } else if self.p.tile.channels == 1 {
+                    places[k] = sample + self.lead;
+                } else {
+                    places[k] = self.place(sample);
+                }
             }
         }
         (places, all)
@@ -74,7 +75,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
     /// # Safety
     /// The quad is listed.
     #[inline(always)]
-    pub(super) unsafe fn list(&self, quad: u32) -> [u32; QUAD] {
+    unsafe fn list(&self, quad: u32) -> [u32; QUAD] {
         // SAFETY: the caller's promise.
         unsafe { self.d.shared_load4(Shared::at(self.p.tile.list_at), quad * QUAD as u32) }
     }
@@ -97,6 +98,12 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         unsafe { self.d.shared_store4(Shared::at(self.p.tile.list_at), quad * QUAD as u32, samples) };
     }
 
+    /// Sums `rows` rows of a column of the constant.
+    #[inline(always)]
+    fn outside(&self, rows: u32) -> [W; TERMS] {
+        terms::<W, TERMS>(self.p.constant - Self::CENTRE).map(|term| term.times(rows))
+    }
+
     /// Sums the columns of a quad of the window above the one in row `first_row`.
     #[inline(always)]
     pub(super) unsafe fn first_sums(&self, first_row: u32, quad: u32) -> Sums<W, TERMS> {
@@ -105,10 +112,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let (chunks, samples) = (if p.chunks > 0 { p.window_y / WINDOWS_CHUNK } else { 0 }, p.width * p.channels);
         let inside = self.is_inside(quad);
         let (aligned, first) = (self.is_aligned(quad), self.left() + (quad * QUAD as u32) as i32);
-        let outside = {
-            let twice = |sums: [W; TERMS]| added(sums, sums);
-            twice(twice(twice(twice(terms(p.constant - Self::CENTRE)))))
-        };
+        let outside = self.outside(WINDOWS_CHUNK);
         // SAFETY: in the totals and in the image.
         unsafe {
             let list = self.list(quad);
@@ -117,39 +121,45 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 for t in 0..TERMS {
                     let row = t as u64 * p.chunks as u64 + (first_row / WINDOWS_CHUNK + chunk) as u64;
                     for k in 0..QUAD {
-                        let sample = if aligned { (first + k as i32) as u32 } else { list[k] };
-                        let total = match aligned || sample != NONE {
-                            true => d.load(totals, row * samples as u64 + sample as u64),
-                            false => outside[t],
+                        let total = match list[k] {
+                            NONE => outside[t],
+                            sample => d.load(totals, row * samples as u64 + sample as u64),
                         };
                         sums[k][t] = sums[k][t].plus(total);
                     }
                 }
             }
-            let rest = chunks * WINDOWS_CHUNK;
-            let left = p.window_y - rest;
-            if aligned && self.are_plain(first_row + rest, left) {
-                let top = (p.origin_y - 1 + (first_row + rest) as i32) as u32;
-                let (from, pitch) = (self.address(top, quad), p.row_stride * I::TYPE.size_bytes());
-                return add_up::<2, I, W, TERMS>(sums, 0, left, |k| Quad::aligned(d, from + k as u64 * pitch as u64));
+            let (row, count) = (first_row + chunks * WINDOWS_CHUNK, p.window_y - chunks * WINDOWS_CHUNK);
+            if let (true, Some(top)) = (aligned, self.rows.inside(row, count)) {
+                let (from, pitch) = (self.rows.address(top, first as u32), self.rows.pitch() as u64);
+                return add_up::<2, I, W, TERMS>(sums, 0, count, |k| Quad::aligned(d, from + k as u64 * pitch));
             }
-            let row = |k: u32| self.rows.row(self.rows.map(d, first_row + rest + k));
+            let row = |k: u32| self.rows.row(self.rows.map(d, row + k));
             match inside {
-                true => add_up::<2, I, W, TERMS>(sums, 0, left, |k| row(k).words(d, self.left(), quad)),
-                false => add_up::<2, I, W, TERMS>(sums, 0, left, |k| row(k).each(d, self.list(quad))),
+                true => add_up::<2, I, W, TERMS>(sums, 0, count, |k| row(k).words(d, self.left(), quad)),
+                false => add_up::<2, I, W, TERMS>(sums, 0, count, |k| row(k).each(d, self.list(quad))),
             }
         }
     }
 
-    /// Reads the sums of a quad's columns in the step's last row, which this thread has stored; `one`: of one channel.
+    /// Returns the places of the sums of a quad; those of one channel lie at its samples.
     #[inline(always)]
-    pub(super) unsafe fn last_sums(&self, one: bool, places: [u32; QUAD]) -> Sums<W, TERMS> {
+    pub(super) fn places_of(&self, quad: u32) -> [u32; QUAD] {
+        match self.p.tile.channels {
+            1 => [quad * QUAD as u32; QUAD],
+            _ => self.places((quad * QUAD as u32) as i32 - self.lead as i32),
+        }
+    }
+
+    /// Reads the sums of a quad's columns in the step's last row, which this thread has stored.
+    #[inline(always)]
+    unsafe fn last_sums(&self, places: [u32; QUAD]) -> Sums<W, TERMS> {
         let mut sums = [terms(0); QUAD];
         for t in 0..TERMS {
             let from = self.columns(WINDOWS_ROWS - 1, t);
             // SAFETY: this thread's.
             let four = unsafe {
-                if one {
+                if self.p.tile.channels == 1 {
                     W::load4(self.d, from.offset + places[0] * Self::SUM)
                 } else {
                     places.map(|place| self.d.shared_load(from, place))
@@ -164,12 +174,12 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
 
     /// Writes the sums of a quad's columns in row `slot` of the step.
     #[inline(always)]
-    pub(super) unsafe fn put(&self, one: bool, slot: u32, places: [u32; QUAD], sums: Sums<W, TERMS>) {
+    pub(super) unsafe fn put(&self, slot: u32, places: [u32; QUAD], sums: Sums<W, TERMS>) {
         for t in 0..TERMS {
             let (to, of) = (self.columns(slot, t), |k: usize| sums[k][t]);
             // SAFETY: this thread's.
             unsafe {
-                if one {
+                if self.p.tile.channels == 1 {
                     W::store4(self.d, to.offset + places[0] * Self::SUM, [of(0), of(1), of(2), of(3)]);
                 } else {
                     for k in 0..QUAD {
@@ -180,24 +190,9 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Returns whether rows `row` to `row + count - 1` under the windows are the image's own, one after another.
-    #[inline(always)]
-    pub(super) fn are_plain(&self, row: u32, count: u32) -> bool {
-        let p = self.p;
-        let top = p.origin_y - 1 + row as i32;
-        top >= 0 && top as u32 + count <= p.height
-    }
-
-    /// Returns the address of a quad in row `y` of the image.
-    #[inline(always)]
-    pub(super) fn address(&self, y: u32, quad: u32) -> u64 {
-        let sample = y as u64 * self.p.row_stride as u64 + (self.left() + (quad * QUAD as u32) as i32) as u64;
-        self.src.address + sample * I::TYPE.size_bytes() as u64
-    }
-
     /// Slides column sums down by a row.
     #[inline(always)]
-    pub(super) fn slide(&self, mut sums: Sums<W, TERMS>, [leaves, enters]: [Quad<I>; 2]) -> Sums<W, TERMS> {
+    fn slide(&self, mut sums: Sums<W, TERMS>, [leaves, enters]: [Quad<I>; 2]) -> Sums<W, TERMS> {
         let (old, new) = (leaves.samples(), enters.samples());
         for k in 0..QUAD {
             let difference = new[k] - old[k];
@@ -212,7 +207,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
 
     /// Maps the rows of the step from `row` on, one per lane: of the first lanes those that leave, then those that enter.
     #[inline(always)]
-    pub(super) fn map(&self, row: u32) -> u32 {
+    fn map(&self, row: u32) -> u32 {
         let lane = self.thread() % WARP;
         self.rows.map(self.d, row + lane % WINDOWS_ROWS + lane / WINDOWS_ROWS % 2 * self.p.window_y)
     }
@@ -234,36 +229,34 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 if d.ballot(!aligned && !other) != 0 {
                     self.sum_each(mapped, quad);
                 } else if d.ballot(aligned) != 0 {
-                    match p.tile.channels {
-                        // With two terms a loop for one channel takes fewer registers, with one term more.
-                        1 if TERMS == 2 => self.sum_aligned(true, row, mapped, quad, aligned),
-                        channels => self.sum_aligned(TERMS == 1 && channels == 1, row, mapped, quad, aligned),
-                    }
+                    self.sum_aligned(row, mapped, quad, aligned);
                 }
             }
         }
     }
 
-    /// Sums the columns of a quad of whole words, if this thread's is.
+    /// Sums the columns of a quad of whole words, if this thread's is `aligned`.
     #[inline(always)]
-    pub(super) unsafe fn sum_aligned(&self, one: bool, row: u32, mapped: u32, quad: u32, is: bool) {
+    unsafe fn sum_aligned(&self, row: u32, mapped: u32, quad: u32, aligned: bool) {
         let (d, p) = (self.d, self.p);
         // Opaque, like the thread's number.
-        let pitch = d.anew(p.row_stride) as u64 * I::TYPE.size_bytes() as u64;
-        let plain = self.are_plain(row, p.window_y + WINDOWS_ROWS);
-        let (top, ahead) = ((p.origin_y - 1 + row as i32) as u32, p.window_y as u64 * pitch);
-        let mut leaves = self.address(if plain { top } else { 0 }, quad);
+        let pitch = d.anew(self.rows.pitch()) as u64;
+        let apart = p.window_y as u64 * pitch;
+        let top = self.rows.inside(row, p.window_y + WINDOWS_ROWS);
+        let mut leaves = self.rows.address(top.unwrap_or(0), (self.left() + (quad * QUAD as u32) as i32) as u32);
         // SAFETY: inside the image, and this thread's sums.
         unsafe {
             let places = self.places_of(quad);
-            let mut sums = self.last_sums(one, places);
+            let mut sums = self.last_sums(places);
             let mut slot = 0;
-            while slot < WINDOWS_ROWS {
+            // Opaque for samples of 16 bits: both halves of a step together would take more registers than there are.
+            let rows = if Quad::<I>::WORDS > 1 { d.anew(WINDOWS_ROWS) } else { WINDOWS_ROWS };
+            while slot < rows {
                 let mut loaded = [[Quad::ZEROS; 2]; TOGETHER];
-                if plain {
+                if top.is_some() {
                     for k in 0..TOGETHER {
-                        if is {
-                            loaded[k] = [Quad::aligned(d, leaves), Quad::aligned(d, leaves + ahead)];
+                        if aligned {
+                            loaded[k] = [Quad::aligned(d, leaves), Quad::aligned(d, leaves + apart)];
                         }
                         leaves += pitch;
                     }
@@ -273,7 +266,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                             let y = d.shuffle(mapped, n as u32 * WINDOWS_ROWS + slot + k as u32);
                             if y == NONE {
                                 loaded[k][n] = Quad::of([p.constant; QUAD]);
-                            } else if is {
+                            } else if aligned {
                                 loaded[k][n] = Quad::aligned(d, leaves + y as u64 * pitch);
                             }
                         }
@@ -281,8 +274,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 }
                 for k in 0..TOGETHER {
                     sums = self.slide(sums, loaded[k]);
-                    if is {
-                        self.put(one, slot + k as u32, places, sums);
+                    if aligned {
+                        self.put(slot + k as u32, places, sums);
                     }
                 }
                 slot += TOGETHER as u32;
@@ -292,12 +285,12 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
 
     /// Sums the columns of any quad.
     #[inline(always)]
-    pub(super) unsafe fn sum_each(&self, mapped: u32, quad: u32) {
-        let (d, one, inside) = (self.d, self.d.anew(self.p.tile.channels) == 1, self.is_inside(quad));
+    unsafe fn sum_each(&self, mapped: u32, quad: u32) {
+        let (d, inside) = (self.d, self.is_inside(quad));
         // SAFETY: in the image, and this thread's sums.
         unsafe {
             let places = self.places_of(quad);
-            let mut sums = self.last_sums(one, places);
+            let mut sums = self.last_sums(places);
             // Opaque: unrolled, these loads would take the registers of the others.
             for slot in 0..d.anew(WINDOWS_ROWS) {
                 let rows = [0, WINDOWS_ROWS].map(|lanes| self.rows.row(d.shuffle(mapped, lanes + slot)));
@@ -306,7 +299,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                     false => rows.map(|row| row.each(d, self.list(quad))),
                 };
                 sums = self.slide(sums, loaded);
-                self.put(one, slot, places, sums);
+                self.put(slot, places, sums);
             }
         }
     }
@@ -322,21 +315,21 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
             if !self.is_needed(quad) || !all {
                 continue;
             }
-            let constant = terms::<W, TERMS>(p.constant - Self::CENTRE);
+            let outside = self.outside(p.window_y);
             let places = self.places_of(quad);
             // Opaque: rows are copied one after another.
             for slot in 0..d.anew(WINDOWS_ROWS) {
-                let mut sums = [constant; QUAD];
+                let mut sums = [outside; QUAD];
                 for k in 0..QUAD {
                     for t in 0..TERMS {
-                        let outside = constant[t].times(p.window_y);
-                        // SAFETY: sums of other threads, between barriers.
-                        let inside = |from| unsafe { d.shared_load(self.columns(slot, t), from) };
-                        sums[k][t] = if from[k] == NONE { outside } else { inside(from[k]) };
+                        if from[k] != NONE {
+                            // SAFETY: sums of other threads, between barriers.
+                            sums[k][t] = unsafe { d.shared_load(self.columns(slot, t), from[k]) };
+                        }
                     }
                 }
                 // SAFETY: this thread's.
-                unsafe { self.put(p.tile.channels == 1, slot, places, sums) };
+                unsafe { self.put(slot, places, sums) };
             }
         }
     }

@@ -33,13 +33,6 @@ use core::marker::PhantomData;
 
 /// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
 pub trait Finish<W, const TERMS: usize> {
-    /// Returns whether [`quick`](Finish::quick) makes all outputs.
-    #[inline(always)]
-    fn is_quick(_: &SlidingParams) -> bool {
-        false
-    }
-    /// Returns the bits of an output, as [`finish`](Finish::finish), of the sum of its samples and the launch's bias.
-    fn quick(sum: W, p: &SlidingParams) -> u32;
     /// Returns the bits of four outputs: each an f32, or an integer of 32 bits that is saturated when it is stored.
     fn finish<D: Device>(d: D, sums: Sums<W, TERMS>, signed: bool, p: &SlidingParams) -> [u32; QUAD];
 }
@@ -72,7 +65,6 @@ impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Body for Slid
 struct Block<'p, D, I, W, F, const TERMS: usize> {
     d: D,
     p: &'p SlidingParams,
-    src: Global<I>,
     rows: Rows<'p, I>,
     /// Address of the output.
     dst: u64,
@@ -81,7 +73,7 @@ struct Block<'p, D, I, W, F, const TERMS: usize> {
     strip: u32,
     /// First channel.
     channel: u32,
-    /// Samples before those of the first window in the block's first quad: they make quads aligned.
+    /// Samples in the block's first quad before those of the first window: they make quads aligned.
     lead: u32,
     types: PhantomData<(W, F)>,
 }
@@ -104,7 +96,6 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
         Block {
             d,
             p,
-            src,
             rows: Rows::of(src, p),
             dst,
             first,
@@ -147,28 +138,24 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
         Shared::at(self.p.tile.outputs_at + slot * self.p.tile.outputs * 4)
     }
 
-    /// Returns the places of four samples in a row of sums or outputs of several channels, planes of pixels; of samples before the
-    /// first, which one thread has, an unused one.
+    /// Returns the place of a sample in a row of sums or outputs: each channel is a plane.
+    #[inline(always)]
+    fn place(&self, sample: u32) -> u32 {
+        let (pixel, channel) = self.split(sample);
+        channel * self.p.tile.plane + pixel
+    }
+
+    /// Returns the places of four samples; of those before the first, which one thread has, an unused one.
     #[inline(always)]
     fn places(&self, first: i32) -> [u32; QUAD] {
         let mut places = [self.p.tile.plane - 1; QUAD];
         for k in 0..QUAD {
             let sample = first + k as i32;
             if sample >= 0 {
-                let (pixel, channel) = self.split(sample as u32);
-                places[k] = channel * self.p.tile.plane + pixel;
+                places[k] = self.place(sample as u32);
             }
         }
         places
-    }
-
-    /// Returns the places of the sums of a quad.
-    #[inline(always)]
-    fn places_of(&self, quad: u32) -> [u32; QUAD] {
-        match self.p.tile.channels {
-            1 => [quad * QUAD as u32; QUAD],
-            _ => self.places((quad * QUAD as u32) as i32 - self.lead as i32),
-        }
     }
 
     /// Returns the first sample of the block's first quad, in the image's row: it may be negative.
@@ -199,7 +186,7 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
                     if needed && !self.is_copied(quad) { self.first_sums(first_row, quad) } else { [terms(0); QUAD] };
                 // Lanes add up whole segments, with quads that are not needed: these stay 0.
                 for slot in if needed { WINDOWS_ROWS - 1 } else { 0 }..WINDOWS_ROWS {
-                    self.put(self.p.tile.channels == 1, slot, self.places_of(quad), sums);
+                    self.put(slot, self.places_of(quad), sums);
                 }
             }
             let mut row = first_row;
@@ -217,11 +204,11 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
                 d.barrier();
                 let rows = if last_row - row < WINDOWS_ROWS { last_row - row } else { WINDOWS_ROWS };
                 let alike = (self.p.out_width * self.p.channels).is_multiple_of(QUAD as u32);
-                let step = if alike { rows } else { 1 };
+                let together = if alike { rows } else { 1 };
                 let mut slot = 0;
                 while slot < rows {
-                    self.store(row + slot, slot, step);
-                    slot += step;
+                    self.store(row + slot, slot, together);
+                    slot += together;
                 }
                 row += WINDOWS_ROWS;
             }

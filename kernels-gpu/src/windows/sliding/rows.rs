@@ -11,7 +11,7 @@ use apron_abi::{ElementType, Sample, WINDOWS_BLOCK, WINDOWS_TOGETHER};
 impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Block<'_, D, I, W, F, TERMS> {
     /// Adds up sums `first` to `end - 1`.
     #[inline(always)]
-    pub(super) unsafe fn sum(&self, from: Shared<W>, mut first: u32, end: u32) -> W {
+    unsafe fn sum(&self, from: Shared<W>, mut first: u32, end: u32) -> W {
         let mut sum = W::of(0);
         // SAFETY: between barriers.
         let load = |k: u32| unsafe { self.d.shared_load(from, k) };
@@ -29,7 +29,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
 
     /// Returns the sum of the first window in this lane's segment, whose sums are at `from`.
     #[inline(always)]
-    pub(super) unsafe fn first_window(&self, from: Shared<W>, lane: u32) -> W {
+    unsafe fn first_window(&self, from: Shared<W>, lane: u32) -> W {
         let (d, p) = (self.d, self.p);
         let [whole, rest] = p.tile.window;
         // SAFETY: between barriers.
@@ -52,14 +52,14 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
 
     /// Returns the address of the strip's first output in row `row`.
     #[inline(always)]
-    pub(super) fn to(&self, row: u32) -> u64 {
+    fn to(&self, row: u32) -> u64 {
         let pixel = row as u64 * self.p.out_width as u64 + self.first as u64;
         self.dst + (pixel * self.p.channels as u64 + self.channel as u64) * self.p.out_bytes as u64
     }
 
-    /// Returns how many samples after an aligned quad of outputs those of row `row` begin.
+    /// Returns the samples of row `row` that precede the strip's outputs in their first aligned quad.
     #[inline(always)]
-    pub(super) fn ahead(&self, row: u32) -> u32 {
+    fn out_lead(&self, row: u32) -> u32 {
         match self.p.tile.channels == self.p.channels {
             // Samples of 1, 2 or 4 bytes, and an aligned output.
             true => (self.to(row) as u32 >> (self.p.out_bytes / 2)) % QUAD as u32,
@@ -75,16 +75,18 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let (segment, channel) = self.split(lane);
         let idle = segment >= self.split(WARP).0;
         let pixel = if idle { 0 } else { segment * p.tile.segment };
+        let end = if idle || pixel >= self.strip { 0 } else { self.strip - pixel };
+        let end = if end < p.tile.segment { end } else { p.tile.segment };
         let of_plane = channel * p.tile.plane + pixel;
-        let lead = if p.tile.channels == 1 { [self.lead, self.ahead(row)] } else { [0; 2] };
+        let [lead, out_lead] = if p.tile.channels == 1 { [self.lead, self.out_lead(row)] } else { [0; 2] };
         // SAFETY: sums between barriers, and this lane's outputs.
         unsafe {
             let (mut leaves, mut sums) = ([Shared::<W>::at(0); TERMS], [W::of(0); TERMS]);
             for t in 0..TERMS {
-                leaves[t] = Shared::at(self.columns(slot, t).offset + (of_plane + lead[0]) * Self::SUM);
+                leaves[t] = Shared::at(self.columns(slot, t).offset + (of_plane + lead) * Self::SUM);
                 sums[t] = self.first_window(leaves[t], lane);
             }
-            let outputs = Shared::<u32>::at(self.outputs(slot).offset + (of_plane + lead[1]) * 4);
+            let outputs = Shared::<u32>::at(self.outputs(slot).offset + (of_plane + out_lead) * 4);
             let enters = leaves.map(|leaves| Shared::<W>::at(leaves.offset + d.anew(p.window_x) * Self::SUM));
             let slide = |sums: &mut [W; TERMS], pixel: u32| {
                 for t in 0..TERMS {
@@ -92,23 +94,26 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                     sums[t] = sums[t].plus(enters).minus(d.shared_load(leaves[t], pixel));
                 }
             };
+            // The pixel after a segment, which completes its last quad, is the next lane's.
+            let put = |k: u32, last: bool, output: u32| {
+                if !last || k < p.tile.segment {
+                    d.shared_store(outputs, k, output);
+                }
+            };
             let mut from = 0;
-            if F::is_quick(p) {
+            if TERMS == 1 && p.multiplier != 0 {
                 sums[0] = sums[0].plus(W::of(p.bias));
-                while from < p.tile.segment && !idle && pixel + from < self.strip {
+                while from < end {
                     for k in 0..WINDOWS_TOGETHER {
-                        let output = F::quick(sums[0], p);
+                        let output = ((sums[0].low() as u64 * p.multiplier as u64) >> 32) as u32 >> p.shift;
                         slide(&mut sums, from + k);
-                        // The next segment's first window is the next lane's.
-                        if k + 1 < WINDOWS_TOGETHER || from + k < p.tile.segment {
-                            d.shared_store(outputs, from + k, output);
-                        }
+                        put(from + k, k + 1 == WINDOWS_TOGETHER, output);
                     }
                     from += WINDOWS_TOGETHER;
                 }
                 return;
             }
-            while from < p.tile.segment && !idle && pixel + from < self.strip {
+            while from < end {
                 let mut four = [sums; QUAD];
                 for k in 0..QUAD {
                     four[k] = sums;
@@ -116,9 +121,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 }
                 let bits = F::finish(d, four, I::TYPE == ElementType::I16 || Self::CENTRE > 0, p);
                 for k in 0..QUAD {
-                    if k + 1 < QUAD || from + (k as u32) < p.tile.segment {
-                        d.shared_store(outputs, from + k as u32, bits[k]);
-                    }
+                    put(from + k as u32, k + 1 == QUAD, bits[k]);
                 }
                 from += QUAD as u32;
             }
@@ -132,44 +135,32 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let (d, p) = (self.d, self.p);
         // Opaque, like the thread's number.
         let channels = d.anew(p.channels);
-        let (samples, ahead) = (self.strip * p.tile.channels, self.ahead(row));
+        let (samples, lead) = (self.strip * p.tile.channels, self.out_lead(row));
         // Blocks of one channel among others.
         let pitch = if p.tile.channels == channels { 1 } else { channels };
         let next = p.out_width as u64 * (channels * p.out_bytes) as u64;
         let mut quad = self.thread();
-        while quad * (QUAD as u32) < samples + ahead {
-            let first = (quad * QUAD as u32) as i32 - ahead as i32;
-            let (skip, left) = (if first < 0 { ahead } else { 0 }, (samples as i32 - first) as u32);
-            let whole = skip == 0 && left >= QUAD as u32;
-            let to = self.to(row).wrapping_add((first as i64 * (pitch * p.out_bytes) as i64) as u64);
-            let (from, own) = (self.outputs(slot).offset, quad * QUAD as u32);
+        while quad * (QUAD as u32) < samples + lead {
+            let (own, first) = (quad * QUAD as u32, (quad * QUAD as u32) as i32 - lead as i32);
+            let (skip, left) = (if first < 0 { lead } else { 0 }, (samples as i32 - first) as u32);
+            let whole = skip == 0 && left >= QUAD as u32 && pitch == 1;
+            let mut to = self.to(row).wrapping_add((first as i64 * (pitch * p.out_bytes) as i64) as u64);
+            let mut from = self.outputs(slot);
             let places = match p.tile.channels {
                 1 => [own, own + 1, own + 2, own + 3],
                 _ => self.places(first),
             };
             // Opaque: rows are stored one after another.
-            let rows = d.anew(rows);
-            let row = |k: u32| (Shared::<u32>::at(from + k * p.tile.outputs * 4), to + k as u64 * next);
-            // SAFETY: outputs between barriers, and this thread's.
-            unsafe {
-                let four = |from: Shared<u32>| match p.tile.channels {
-                    1 => d.shared_load4(from, own),
-                    _ => places.map(|place| d.shared_load(from, place)),
-                };
-                let all = whole && pitch == 1;
-                if all && p.out_bytes == 1 {
-                    for (from, to) in (0..rows).map(row) {
-                        store::<D, 1>(d, to, four(from), p);
-                    }
-                } else if all {
-                    for (from, to) in (0..rows).map(row) {
-                        match p.out_bytes {
-                            2 => store::<D, 2>(d, to, four(from), p),
-                            _ => store::<D, 4>(d, to, four(from), p),
-                        }
-                    }
-                } else {
-                    for (from, to) in (0..rows).map(row) {
+            for _ in 0..d.anew(rows) {
+                // SAFETY: outputs between barriers, and this thread's.
+                unsafe {
+                    if whole {
+                        let bits = match p.tile.channels {
+                            1 => d.shared_load4(from, own),
+                            _ => places.map(|place| d.shared_load(from, place)),
+                        };
+                        store(d, to, bits, p);
+                    } else {
                         let mut bits = [0; QUAD];
                         for k in 0..QUAD {
                             if skip <= k as u32 && (k as u32) < left {
@@ -179,6 +170,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                         store_some(d, to, [skip, left], pitch, bits, p);
                     }
                 }
+                to += next;
+                from = Shared::at(from.offset + p.tile.outputs * 4);
             }
             quad += WINDOWS_BLOCK;
         }
