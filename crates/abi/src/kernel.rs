@@ -122,7 +122,7 @@ impl SharedMemory {
             }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
-            SharedMemory::SlidingTile(sums) => SlidingTile::of(1, mask_width, 1, sums).bytes,
+            SharedMemory::SlidingTile(sums) => SlidingTile::of([WINDOWS_ROWS, 1], mask_width, 1, sums).bytes,
             SharedMemory::OrderedTile(sums) => {
                 let chunks = ordered_piece(sums[0]) / BOX_CHUNK;
                 OrderedTile::of([chunks, 1, chunks + mask_width.div_ceil(BOX_CHUNK)], 1, sums).bytes

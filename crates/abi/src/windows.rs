@@ -9,7 +9,7 @@ pub const WINDOWS_CHUNK: u32 = 16;
 /// Adjacent pixels whose samples of one channel belong to a thread: a quad.
 pub const WINDOWS_QUAD: u32 = 4;
 
-/// Output rows per step of a block that slides: one per warp.
+/// Most output rows per step of a block that slides: one per warp.
 pub const WINDOWS_ROWS: u32 = WINDOWS_BLOCK / LANES;
 
 /// Most adjacent windows that a lane computes together.
@@ -29,6 +29,8 @@ pub struct SlidingTile {
     pub channels: u32,
     /// Quads of samples per thread.
     pub quads: u32,
+    /// Output rows per step, a power of two up to [`WINDOWS_ROWS`].
+    pub rows: u32,
     /// Pixels per segment: the windows along a row that one lane computes.
     pub segment: u32,
     /// Whole segments that a window spans, and pixels beyond these.
@@ -46,9 +48,9 @@ pub struct SlidingTile {
 }
 
 impl SlidingTile {
-    /// Returns the layout for `quads` quads per thread of blocks of `channels` channels, with windows of `width` pixels: `terms`
-    /// sums of `sum_bytes` bytes per sample. The strip is as wide as there is room, which may be 0.
-    pub const fn of(quads: u32, width: u32, channels: u32, [terms, sum_bytes]: [u32; 2]) -> SlidingTile {
+    /// Returns the layout for steps of `rows` rows, with `quads` quads per thread, in blocks of `channels` channels, with windows of `width`
+    /// pixels: `terms` sums of `sum_bytes` bytes per sample. The strip is as wide as there is room, which may be 0.
+    pub const fn of([rows, quads]: [u32; 2], width: u32, channels: u32, [terms, sum_bytes]: [u32; 2]) -> SlidingTile {
         let samples = quads * WINDOWS_BLOCK * WINDOWS_QUAD;
         // The pixels of a strip may begin in its first quad. An odd pitch of the lanes' segments avoids bank conflicts; a lane
         // computes whole quads, and the last one has a pixel of the next segment.
@@ -62,13 +64,14 @@ impl SlidingTile {
             1 => samples,
             _ => (samples / channels).next_multiple_of(LANES) + LANES / channels,
         };
-        let outputs_at = WINDOWS_ROWS * plane * channels * terms * sum_bytes;
+        let outputs_at = rows * plane * channels * terms * sum_bytes;
         let outputs = plane * channels + WINDOWS_QUAD;
-        let list_at = outputs_at + WINDOWS_ROWS * outputs * 4;
+        let list_at = outputs_at + rows * outputs * 4;
         SlidingTile {
             strip: reach.saturating_sub(width) / WINDOWS_QUAD * WINDOWS_QUAD,
             channels,
             quads,
+            rows,
             segment,
             window: [width / segment, width % segment],
             plane,

@@ -30,7 +30,7 @@ fn works_or_says(folder: &Folder, kib: impl Iterator<Item = u32>, output: &str, 
 
 /// Amounts from what suffices to start the program to what suffices to work, in KiB.
 fn little() -> impl Iterator<Item = u32> {
-    (10..22).step_by(2).map(|n| n * 10_000)
+    (6..22).step_by(2).map(|n| n * 10_000)
 }
 
 #[test]

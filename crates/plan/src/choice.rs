@@ -9,14 +9,13 @@ use apron_core::{Error, PixelType, Problem, Result};
 pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> Result<Recipe> {
     let work = Work::of(problem);
     let ranking = table.ranking(&work, machine);
-    let row = table.row_of(&ranking);
     // The times of f32, which f16 goes by, are without conversions: first come all variants that read f16.
     let of_f16 = [work.src, work.dst].contains(&PixelType::F16);
     let (mut refusal, mut faster) = (None, 0);
-    for &Ranked { variant, ref time, tuning } in &ranking.variants {
+    for &Ranked { variant, ref measured, tuning } in ranking.iter() {
         let planned = match recipe(problem, variant, tuning, machine) {
             // The time was then measured with widening and the f32 kernels.
-            Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() && !of_f16 => {
+            Some(Err(refused @ Error::Unsupported { .. })) if measured.is_some() && !of_f16 => {
                 match widen::of_floats(problem) {
                     Some(floats) => recipe(&floats, variant, tuning, machine)
                         .map(|recipe| recipe.map(|recipe| widen::widened(problem, &floats, recipe))),
@@ -27,12 +26,15 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
         };
         let Some(planned) = planned else { continue };
         match planned {
-            Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time.as_ref()), faster).into(), ..recipe }),
+            Ok(recipe) => {
+                let measured = measured.as_ref().map(|measured| (table.row_of(measured), &measured.time));
+                return Ok(Recipe { why: why(&work, measured, faster).into(), ..recipe });
+            }
             // If no variant takes the problem, the error of the best one is reported.
             Err(error @ Error::Unsupported { .. }) => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
         }
-        faster += usize::from(time.is_some());
+        faster += usize::from(measured.is_some());
     }
     let operation = problem.operation();
     Err(refusal.unwrap_or_else(|| unsupported(operation, "kernels for it".into(), "use --device cpu")))
@@ -43,10 +45,15 @@ fn why(asked: &Work, measured: Option<(&Row, &Time)>, faster: usize) -> String {
     let Some((row, time)) = measured else {
         return "the first in order that takes it: not measured for such problems".into();
     };
+    let (work, ms, gpu) = (row.work, time.ms, &row.gpu);
+    let nearest = if work == *asked { "" } else { "the nearest workload, " };
+    if row.times.iter().filter(|other| other.ms < ms).count() > faster {
+        return format!(
+            "fastest by estimate, from {work}, which the nearest workload's row does not have: {ms:.4} ms on {gpu}"
+        );
+    }
     let but = if faster > 0 { format!(" ({faster} faster: refused)") } else { String::new() };
-    let nearest = if row.work == *asked { "" } else { "the nearest workload, " };
-    let (count, work, ms, gpu) = (row.times.len(), row.work, time.ms, &row.gpu);
-    format!("measured fastest of {count}{but} for {nearest}{work}: {ms:.4} ms on {gpu}")
+    format!("measured fastest of {}{but} for {nearest}{work}: {ms:.4} ms on {gpu}", row.times.len())
 }
 
 #[cfg(test)]
@@ -122,6 +129,28 @@ Some GPU,90,132,correlate,u8,u8,any,yes,1,5,8192,8192,conv2d-tiled=0.5;conv2d-co
         assert_eq!(planned(&problem, &Machine { multiprocessors: 66, ..Machine::EMULATED }).variant, "march-dense");
         // Rows of other types are never used.
         assert_eq!(chosen(U8, (256, 256), (5, 5)).0, "march-dense");
+    }
+
+    #[test]
+    fn a_variant_that_the_nearest_row_lacks_goes_by_its_own_nearest_row() {
+        // 9x9 is the nearest; conv2d-tiled has a time for 5x5 only, and 9/5 of it are 0.54 ms.
+        let rows = |naive: f64| {
+            Table::parse(&format!(
+                "{}Some GPU,90,132,correlate,f32,f32,any,yes,1,5,256,256,conv2d-tiled=0.3;conv2d-naive=0.4\n\
+                 Some GPU,90,132,correlate,f32,f32,any,yes,1,9,256,256,conv2d-naive={naive};conv2d-blocked=9\n",
+                TIMES.split_inclusive('\n').next().unwrap()
+            ))
+        };
+        let problem = correlate(PixelType::F32, (256, 256), (8, 8));
+        // Those that no row has come before: they refuse the problem on this machine.
+        let machine = Machine { target: 75, ..Machine::EMULATED };
+        let chosen = |naive| plan_from(&rows(naive), &problem, None, &machine).unwrap();
+        assert_eq!(chosen(0.5).variant, "conv2d-naive");
+        let estimated = chosen(0.6);
+        assert_eq!(
+            (estimated.variant, estimated.why.contains("correlate f32 256x256 mask 5x5")),
+            ("conv2d-tiled", true)
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
     BorderMode, ElementType, Kernel, Params, SharedMemory, SlidingParams, SlidingTile, WINDOWS_BLOCK, WINDOWS_CHUNK,
-    WINDOWS_QUAD,
+    WINDOWS_QUAD, WINDOWS_ROWS,
 };
 use apron_core::{PixelType, Result, Shape, Window};
 
@@ -131,19 +131,22 @@ impl Windows {
         let SharedMemory::SlidingTile(sums) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        // Samples per row that all blocks sum; half as many again in blocks of one channel among others, which load sample by
-        // sample, and where a multiprocessor has room for one block only.
+        // Samples that all blocks sum per step of eight rows; half as many again in blocks of one channel among others, which load sample
+        // by sample, and where a multiprocessor has room for one block only.
         let work = |tile: &SlidingTile| {
             let blocks = out.width.div_ceil(tile.strip) as u64 * (out.channels / tile.channels) as u64;
             let half_again = |yes: bool| if yes { 3 } else { 2 };
             let alone = machine.residents(tile.bytes) == 1;
-            blocks * tile.quads as u64 * half_again(tile.channels < out.channels) * half_again(alone)
+            let steps = (WINDOWS_ROWS / tile.rows) as u64;
+            steps * blocks * tile.quads as u64 * half_again(tile.channels < out.channels) * half_again(alone)
         };
-        let of = |channels: u32| {
-            let tiles = (1..).map(move |quads| SlidingTile::of(quads, width, channels, sums));
+        let of = |channels: u32, rows: u32| {
+            let tiles = (1..).map(move |quads| SlidingTile::of([rows, quads], width, channels, sums));
             tiles.take_while(|tile| tile.bytes <= machine.shared_bytes).filter(|tile| tile.strip > 0)
         };
-        let Some(tile) = of(out.channels).chain(of(1)).min_by_key(work) else {
+        let kinds = [WINDOWS_ROWS, WINDOWS_ROWS / 2, WINDOWS_ROWS / 4, 1].map(|rows| [(out.channels, rows), (1, rows)]);
+        let tiles = kinds.into_iter().flatten().flat_map(|(channels, rows)| of(channels, rows));
+        let Some(tile) = tiles.min_by_key(work) else {
             return Err(variant.refused(format!("windows of {width} pixels")));
         };
         // Strips of equal width.
@@ -187,7 +190,18 @@ mod tests {
         let (anchor, border) = ((width / 2, height / 2), Border::Reflect);
         let problem =
             BoxFilter { shape, src, dst: src, width, height, anchor, border, scale: Scale::Mean, extent: Extent::Same };
-        let recipe = plan(&Problem::from(problem), Some("boxes-sliding"), &Machine::EMULATED).unwrap();
+        params(problem.into())
+    }
+
+    fn deviation(src: PixelType, channels: u32, width: u32, height: u32) -> SlidingParams {
+        let shape = Shape::new(4096, 4096, channels).unwrap();
+        let (border, extent) = (Border::Reflect, Extent::Same);
+        params(LocalStd { shape, src, dst: src, width, height, border, extent }.into())
+    }
+
+    fn params(problem: Problem) -> SlidingParams {
+        let variant = format!("{}-sliding", if problem.operation() == "box" { "boxes" } else { "local" });
+        let recipe = plan(&problem, Some(&variant), &Machine::EMULATED).unwrap();
         let Params::SlidingParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         params
     }
@@ -203,8 +217,12 @@ mod tests {
         // Windows that leave little of a narrow strip, or are too wide for all channels in a block.
         assert_eq!(tile(1, 1023), (1, 3, 1368));
         assert_eq!((tile(3, 15).0, tile(4, 15).0, tile(4, 1023).0), (3, 4, 1));
-        for (channels, width) in [(1, 3), (1, 700), (2, 31), (3, 31), (4, 255), (4, 4095)] {
-            let tile = mean(PixelType::U8, channels, width, 9).tile;
+        let means = [(1, 3), (1, 700), (2, 31), (3, 31), (4, 255), (1, 4095), (4, 4095), (3, 12_001)];
+        let deviations = [(1, 511), (1, 1023), (4, 1023), (4, 4095), (1, 8191)];
+        let mean = means.map(|(channels, width)| (width, mean(PixelType::U8, channels, width, 9).tile));
+        let deviation =
+            deviations.map(|(channels, width)| (width, deviation(PixelType::U16, channels, width, 999).tile));
+        for (width, tile) in mean.into_iter().chain(deviation) {
             let segments = 32 / tile.channels;
             // The lanes' segments hold the strip and its last windows.
             assert!(tile.strip + width <= segments * tile.segment, "{tile:?}");

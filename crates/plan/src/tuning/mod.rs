@@ -77,19 +77,24 @@ pub struct Table {
 const MOST_RANKINGS: usize = 256;
 
 /// The variants of an operation, the one to try first in front.
-#[derive(Debug)]
-pub(crate) struct Ranking {
-    /// Index of the nearest row.
-    row: Option<usize>,
-    pub(crate) variants: Vec<Ranked>,
-}
+pub(crate) type Ranking = Vec<Ranked>;
 
-/// A variant with its time in the nearest row, and the measured grid.
+/// A variant with its time in the nearest row that has one, and the measured grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
     pub(crate) variant: &'static Variant,
-    pub(crate) time: Option<Time>,
+    pub(crate) measured: Option<Measured>,
     pub(crate) tuning: Option<Tuning>,
+}
+
+/// A variant's time for a workload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    /// Index of the row.
+    row: usize,
+    pub(crate) time: Time,
+    /// The time that variants are ranked by, in milliseconds.
+    estimate: f64,
 }
 
 /// Operation, input type and output type: rows of other kinds are never compared.
@@ -161,6 +166,16 @@ impl Work {
 
     fn samples(&self) -> f64 {
         self.width as f64 * self.height as f64 * self.channels as f64
+    }
+
+    /// Returns how much more work this is than another workload of its kind, at least: all kernels' times grow with the samples, and those
+    /// of filters with the side of the mask or faster.
+    fn over(&self, other: &Work) -> f64 {
+        let of = |work: &Work| match work.operation {
+            "correlate" | "separable" => work.samples() * work.side as f64,
+            _ => work.samples(),
+        };
+        (of(self) / of(other)).max(1.0)
     }
 }
 
@@ -239,36 +254,51 @@ impl Table {
     }
 
     fn nearest_index(&self, work: &Work, machine: &Machine) -> Option<usize> {
-        let rows = self.of_kind.get(&self.kind(work))?.iter().copied();
+        self.nearest_where(work, machine, |_| true)
+    }
+
+    /// Returns the nearest row of those that are `wanted`.
+    fn nearest_where(&self, work: &Work, machine: &Machine, wanted: impl Fn(&Row) -> bool) -> Option<usize> {
+        let rows = self.of_kind.get(&self.kind(work))?.iter().copied().filter(|&index| wanted(&self.rows[index]));
         let distances = rows.map(|index| (self.rows[index].distance(work, machine), index));
         distances.min_by(|a, b| order(&a.0, &b.0)).map(|(_, index)| index)
     }
 
-    /// Returns the row by which a ranking was made.
-    pub(crate) fn row_of(&self, ranking: &Ranking) -> Option<&Row> {
-        ranking.row.map(|index| &self.rows[index])
+    /// Returns the row of a variant's time.
+    pub(crate) fn row_of(&self, measured: &Measured) -> &Row {
+        &self.rows[measured.row]
     }
 
-    /// Ranks the variants of an operation by their times in the nearest row. A variant without a time keeps its place in
+    /// Returns the time of a variant in row `nearest`, or in the nearest row that has one: a variant that refused the workload of the
+    /// one may take a workload beside it. The time of a smaller workload is then scaled up to that of the other variants.
+    fn measured(&self, variant: &Variant, nearest: usize, work: &Work, machine: &Machine) -> Option<Measured> {
+        let of = |row: usize| self.rows[row].time(variant.name).map(|time| (row, *time));
+        let other = || self.nearest_where(work, machine, |row| row.time(variant.name).is_some()).and_then(of);
+        let (row, time) = of(nearest).or_else(other)?;
+        let [work, own] = [nearest, row].map(|row| &self.rows[row].work);
+        Some(Measured { row, time, estimate: time.ms * work.over(own) })
+    }
+
+    /// Ranks the variants of an operation by their times in the nearest rows. A variant that no row has keeps its place in
     /// [`VARIANTS`](crate::VARIANTS), before or after the measured ones. Variants that run only by name come last.
     pub(crate) fn ranking(&self, work: &Work, machine: &Machine) -> Arc<Ranking> {
         let mut kept = self.rankings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ranking) = kept.get(&(*work, *machine)) {
             return ranking.clone();
         }
-        let row = self.nearest_index(work, machine);
-        let mut variants: Vec<Ranked> = crate::variants(work.operation)
+        let nearest = self.nearest_index(work, machine);
+        let mut ranking: Ranking = crate::variants(work.operation)
             .map(|variant| {
-                let time = row.and_then(|index| self.rows[index].time(variant.name)).copied();
-                let tuning = time.and_then(|time| time.tuning).or_else(|| self.tuning(variant, work, machine));
-                Ranked { variant, time, tuning }
+                let measured = nearest.and_then(|nearest| self.measured(variant, nearest, work, machine));
+                let tuning = measured.and_then(|measured| measured.time.tuning);
+                Ranked { variant, measured, tuning: tuning.or_else(|| self.tuning(variant, work, machine)) }
             })
             .collect();
-        let front = variants.iter().take_while(|ranked| ranked.time.is_none()).count();
-        let ms = |ranked: &Ranked| ranked.time.map_or(f64::INFINITY, |time| time.ms);
-        variants[front..].sort_by(|a, b| ms(a).total_cmp(&ms(b)));
-        variants.sort_by_key(|ranked| ranked.variant.by_name);
-        let ranking = Arc::new(Ranking { row, variants });
+        let front = ranking.iter().take_while(|ranked| ranked.measured.is_none()).count();
+        let ms = |ranked: &Ranked| ranked.measured.map_or(f64::INFINITY, |measured| measured.estimate);
+        ranking[front..].sort_by(|a, b| ms(a).total_cmp(&ms(b)));
+        ranking.sort_by_key(|ranked| ranked.variant.by_name);
+        let ranking = Arc::new(ranking);
         if kept.len() >= MOST_RANKINGS {
             kept.clear();
         }

@@ -156,7 +156,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
     unsafe fn last_sums(&self, places: [u32; QUAD]) -> Sums<W, TERMS> {
         let mut sums = [terms(0); QUAD];
         for t in 0..TERMS {
-            let from = self.columns(WINDOWS_ROWS - 1, t);
+            let from = self.columns(self.step() - 1, t);
             // SAFETY: this thread's.
             let four = unsafe {
                 if self.p.tile.channels == 1 {
@@ -226,7 +226,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
             // SAFETY: this thread's sums; whole warps go one way, but those that are copied stay.
             unsafe {
                 let (aligned, other) = (needed && self.is_aligned(quad), !needed || self.is_copied(quad));
-                if d.ballot(!aligned && !other) != 0 {
+                if p.tile.rows < WINDOWS_ROWS || d.ballot(!aligned && !other) != 0 {
                     self.sum_each(mapped, quad);
                 } else if d.ballot(aligned) != 0 {
                     self.sum_aligned(row, mapped, quad, aligned);
@@ -235,7 +235,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Sums the columns of a quad of whole words, if this thread's is `aligned`.
+    /// Sums the columns of a quad of whole words, if this thread's is `aligned`, in a step of [`WINDOWS_ROWS`] rows.
     #[inline(always)]
     unsafe fn sum_aligned(&self, row: u32, mapped: u32, quad: u32, aligned: bool) {
         let (d, p) = (self.d, self.p);
@@ -292,7 +292,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
             let places = self.places_of(quad);
             let mut sums = self.last_sums(places);
             // Opaque: unrolled, these loads would take the registers of the others.
-            for slot in 0..d.anew(WINDOWS_ROWS) {
+            for slot in 0..self.step() {
                 let rows = [0, WINDOWS_ROWS].map(|lanes| self.rows.row(d.shuffle(mapped, lanes + slot)));
                 let loaded = match inside {
                     true => rows.map(|row| row.words(d, self.left(), quad)),
@@ -318,7 +318,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
             let outside = self.outside(p.window_y);
             let places = self.places_of(quad);
             // Opaque: rows are copied one after another.
-            for slot in 0..d.anew(WINDOWS_ROWS) {
+            for slot in 0..self.step() {
                 let mut sums = [outside; QUAD];
                 for k in 0..QUAD {
                     for t in 0..TERMS {

@@ -1,6 +1,7 @@
 //! Windows of integers, whose sums are exact in any order and so slide.
 //!
-//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output, [`WINDOWS_ROWS`] rows per step:
+//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output, up to [`WINDOWS_ROWS`](apron_abi::WINDOWS_ROWS) rows per
+//! step:
 //!
 //! ```text
 //! columns:  each thread owns quads of adjacent samples. For each row of the step it adds the row that enters the windows to the
@@ -11,6 +12,8 @@
 //! barrier
 //! store:    each thread stores quads of adjacent outputs
 //! ```
+//!
+//! Windows whose columns have no room for as many rows as a block has warps leave the other warps idle.
 //!
 //! The sums of the columns slide on from those of the step's last row. Lanes load sums from segments of an odd number of
 //! pixels, and so from different banks. Per sample: two loads of a quarter of a word, and six accesses to shared memory of a quarter or of
@@ -28,7 +31,7 @@ use super::terms::{centre, terms, Whole};
 use crate::device::{Device, Global, Shared};
 use crate::samples::WARP;
 use crate::{div_rem, Body};
-use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_ROWS};
+use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK};
 use core::marker::PhantomData;
 
 /// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
@@ -112,6 +115,12 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
         self.d.anew(self.d.thread_x())
     }
 
+    /// Returns the rows per step, opaque like the thread's number.
+    #[inline(always)]
+    fn step(&self) -> u32 {
+        self.d.anew(self.p.tile.rows)
+    }
+
     /// Returns the pixel and the channel of a sample of the block.
     #[inline(always)]
     fn split(&self, sample: u32) -> (u32, u32) {
@@ -181,11 +190,10 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
             }
             for n in 0..self.p.tile.quads {
                 let quad = n * WINDOWS_BLOCK + self.thread();
-                let needed = self.is_needed(quad);
-                let sums =
-                    if needed && !self.is_copied(quad) { self.first_sums(first_row, quad) } else { [terms(0); QUAD] };
+                let summed = self.is_needed(quad) && !self.is_copied(quad);
+                let sums = if summed { self.first_sums(first_row, quad) } else { [terms(0); QUAD] };
                 // Lanes add up whole segments, with quads that are not needed: these stay 0.
-                for slot in if needed { WINDOWS_ROWS - 1 } else { 0 }..WINDOWS_ROWS {
+                for slot in 0..self.p.tile.rows {
                     self.put(slot, self.places_of(quad), sums);
                 }
             }
@@ -198,11 +206,12 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
                 }
                 d.barrier();
                 let slot = self.thread() / WARP;
-                if row + slot < last_row {
+                if slot < self.step() && row + slot < last_row {
                     self.windows(row + slot, slot);
                 }
                 d.barrier();
-                let rows = if last_row - row < WINDOWS_ROWS { last_row - row } else { WINDOWS_ROWS };
+                let step = self.step();
+                let rows = if last_row - row < step { last_row - row } else { step };
                 let alike = (self.p.out_width * self.p.channels).is_multiple_of(QUAD as u32);
                 let together = if alike { rows } else { 1 };
                 let mut slot = 0;
@@ -210,7 +219,7 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
                     self.store(row + slot, slot, together);
                     slot += together;
                 }
-                row += WINDOWS_ROWS;
+                row += step;
             }
         }
     }
