@@ -101,29 +101,19 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
         _ => FilterProblem::Separable(Separable { shape, src, dst, taps_x: axis(), taps_y: axis(), border, extent }),
     };
     let mut samples = vec![T::default(); side * side];
+    let input = T::into_any(image.view());
     let pixels = T::PIXEL;
     let listed = taps.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
     let asked = |memory: &str| format!("{operation} {pixels} {memory} {listed}");
     row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
         let out = ImageMut::new(side as u32, side as u32, 1, &mut samples).expect("a valid shape");
-        match &problem {
-            FilterProblem::Correlate(p) => apron_cpu::correlate_into(image, p, out),
-            FilterProblem::Separable(p) => apron_cpu::separable_into(image, p, out),
-            FilterProblem::Box(p) => apron_cpu::box_filter_into(image, p, out),
-            other => unreachable!("{other:?}"),
-        }
-        .expect("an output of the right size");
+        let solved = apron_cpu::any::filter_into(&problem, &input, None, T::into_any_mut(out));
+        solved.expect("an output of the right size");
         samples[side * (side / 2) + side / 2].to_f64()
     });
     row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
-        let out: Image<T> = match &problem {
-            FilterProblem::Correlate(p) => apron_cpu::correlate(image, p),
-            FilterProblem::Separable(p) => apron_cpu::separable(image, p),
-            FilterProblem::Box(p) => apron_cpu::box_filter(image, p),
-            other => unreachable!("{other:?}"),
-        }
-        .expect("nothing is cropped");
-        out.sample(image.width() / 2, image.width() / 2, 0).to_f64()
+        let out = apron_cpu::any::filter(&problem, &input, None).expect("nothing is cropped");
+        T::from_any(out).expect("an image of the same type").sample(image.width() / 2, image.width() / 2, 0).to_f64()
     });
 }
 

@@ -1,6 +1,6 @@
 //! Filters: from an image to an image, by kernels or on the host.
 
-use super::{Backend, HOST_WHY, Solved, host, host_image, placed};
+use super::{Backend, HOST_WHY, Solved, host_image, placed};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;
@@ -57,10 +57,10 @@ impl Backend {
                     let start = Instant::now();
                     match (self, &mut room) {
                         (Backend::Cpu, Some(Room::Host(out))) => {
-                            host::cpu_filter_into(problem, &input, beside.as_ref(), out[index as usize].view())?;
+                            apron_cpu::any::filter_into(problem, &input, beside.as_ref(), out[index as usize].view())?;
                         }
-                        (Backend::Cpu, _) => outputs.push(host::cpu_filter(problem, &input, beside.as_ref())?),
-                        _ => outputs.push(host::reference_filter(problem, &input, beside.as_ref())?),
+                        (Backend::Cpu, _) => outputs.push(apron_cpu::any::filter(problem, &input, beside.as_ref())?),
+                        _ => outputs.push(apron_reference::any::filter(problem, &input, beside.as_ref())?),
                     }
                     took += start.elapsed();
                 }

@@ -1,7 +1,7 @@
 //! Histograms: from samples to counts, on the host or by kernels.
 
 use super::kernels::Written;
-use super::{Backend, HOST_WHY, host, host_image};
+use super::{Backend, HOST_WHY, bytes, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
@@ -61,11 +61,11 @@ impl Backend {
             let name = self.host_variant(OPERATION, choice)?;
             let input = host_image(source, 0)?;
             let roi = roi.as_ref().map(|roi| host_image(roi, 0)).transpose()?;
-            let roi = roi.as_ref().map(|roi| host::bytes(OPERATION, roi)).transpose()?;
+            let roi = roi.as_ref().map(|roi| bytes(OPERATION, roi)).transpose()?;
             let start = Instant::now();
             let histogram = match self {
-                Backend::Cpu => host::cpu_histogram(&input, binning, *per_channel, roi)?,
-                _ => host::reference_histogram(&input, binning, *per_channel, roi)?,
+                Backend::Cpu => apron_cpu::any::histogram(&input, binning, *per_channel, roi)?,
+                _ => apron_reference::any::histogram(&input, binning, *per_channel, roi)?,
             };
             let report = Report { kernels: start.elapsed(), ..self.report(OPERATION, name, HOST_WHY, Duration::ZERO) };
             return Ok(DeviceHistogram { counts: Counts::Done(histogram), made: Made::on_host(report) });

@@ -1,13 +1,12 @@
 //! Histograms of many dimensions, on the host or by kernels.
 
-use super::host::not_computed;
 use super::{Backend, Written, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::joint::Asked;
 use crate::weighted::Counted;
 use crate::{DeviceImage, Edges, HistogramDd, PixelType, Report, Result, Source, SparseHistogram, Weights};
-use apron_core::{Binning, JointHistogram, Kind, check_sparse_cells, each_computed};
+use apron_core::{Binning, JointHistogram, Kind, check_sparse_cells};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -21,11 +20,9 @@ impl Backend {
         }
         let Asked { source, columns, binning, choice } = asked;
         if self.machine().is_none() {
-            return self.counted_by_host(OPERATION, source, choice.variant, |image, parallel| {
-                each_computed!(image, image => match parallel {
-                    true => apron_cpu::joint(image, columns, binning),
-                    false => apron_reference::joint(image, columns, binning),
-                }, else Err(not_computed(OPERATION, image.pixel_type())))
+            return self.counted_by_host(OPERATION, source, choice.variant, |image, parallel| match parallel {
+                true => apron_cpu::any::joint(image, columns, binning),
+                false => apron_reference::any::joint(image, columns, binning),
             });
         }
         let (edges, written, made, copy_in) = self.joint_by_kernels(asked, None)?;
@@ -57,11 +54,9 @@ impl Backend {
                 Weights::Numbers(numbers) => Cow::Borrowed(*numbers),
                 Weights::Image(image) => Cow::Owned(super::weighted::numbers(&host_image(image, 0)?)),
             };
-            return self.counted_by_host(OPERATION, source, choice.variant, |image, parallel| {
-                each_computed!(image, image => match parallel {
-                    true => apron_cpu::joint_weighted(image, columns, binning, &weights),
-                    false => apron_reference::joint_weighted(image, columns, binning, &weights),
-                }, else Err(not_computed(OPERATION, image.pixel_type())))
+            return self.counted_by_host(OPERATION, source, choice.variant, |image, parallel| match parallel {
+                true => apron_cpu::any::joint_weighted(image, columns, binning, &weights),
+                false => apron_reference::any::joint_weighted(image, columns, binning, &weights),
             });
         }
         let (edges, written, made, copy_in) = self.joint_by_kernels(asked, Some(weights))?;
@@ -75,11 +70,9 @@ impl Backend {
             return self.joint_sparse(&asked.of_source(Source::Device(&computed)));
         }
         let Asked { source, columns, binning, choice } = asked;
-        self.counted_by_host(OPERATION, source, choice.variant, |image, parallel| {
-            each_computed!(image, image => match parallel {
-                true => apron_cpu::joint_sparse(image, columns, binning),
-                false => apron_reference::joint_sparse(image, columns, binning),
-            }, else Err(not_computed(OPERATION, image.pixel_type())))
+        self.counted_by_host(OPERATION, source, choice.variant, |image, parallel| match parallel {
+            true => apron_cpu::any::joint_sparse(image, columns, binning),
+            false => apron_reference::any::joint_sparse(image, columns, binning),
         })
     }
 
@@ -107,9 +100,7 @@ impl Backend {
                 columns.picked().iter().map(|&column| of_channels[column as usize]).collect()
             }
             // No kernel finds the ranges of columns that are no channels.
-            true => {
-                each_computed!(&host_image(source, 0)?, image => apron_cpu::column_extremes(image, columns), else Err(not_computed(OPERATION, src)))?
-            }
+            true => apron_cpu::any::column_extremes(&host_image(source, 0)?, columns)?,
         };
         let of = |(n, binning): (usize, &Binning)| binning.edges_of_column(src, || ranges[n]);
         let edges = binning.iter().enumerate().map(of).collect::<Result<Vec<_>>>()?;

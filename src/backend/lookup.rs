@@ -1,7 +1,6 @@
 //! Operations on the values of samples: lookup tables and histogram equalisation.
 
-use super::host::bytes;
-use super::{Backend, HOST_WHY, Solved, host_image, placed};
+use super::{Backend, HOST_WHY, Solved, bytes, host_image, placed};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;

@@ -4,7 +4,6 @@ mod computed;
 mod digits;
 mod filter;
 mod histogram;
-mod host;
 mod joint;
 mod kernels;
 mod lookup;
@@ -23,8 +22,8 @@ use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::target::Room;
 use crate::{
-    AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, GpuSet, PixelType, Report, Result, Shape,
-    Source,
+    AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, GpuSet, Image, PixelType, Report, Result,
+    Shape, Source,
 };
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
@@ -368,6 +367,14 @@ fn placed(outputs: Vec<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Resul
 pub(crate) fn host_whole<'a>(source: &'a Source<'_>) -> Result<AnyImage<'a>> {
     source.check_alone("histogramdd")?;
     host_image(source, 0)
+}
+
+/// Returns the image if its samples are u8, else an error.
+fn bytes<'a>(operation: &'static str, image: &'a AnyImage<'_>) -> Result<&'a Image<'a, u8>> {
+    match image {
+        AnyImage::U8(image) => Ok(image),
+        other => Err(Error::PixelType { operation, found: other.pixel_type(), expected: "u8".into() }),
+    }
 }
 
 /// Returns one image of a source on the host; it is copied only if it is elsewhere.

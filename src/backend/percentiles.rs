@@ -1,13 +1,12 @@
 //! Percentiles of float samples, on the host or by kernels.
 
 use super::digits::Selected;
-use super::host::not_computed;
 use super::ranks::Search;
 use super::{Backend, Counting, HOST_WHY};
 use crate::choice::{Choice, environment};
 use crate::statistics::{Found, Taken};
 use crate::{Binning, Edges, PixelType, Report, Result, Source, Statistics, f16};
-use apron_core::{CellHistogram, Percentile, each_computed};
+use apron_core::{CellHistogram, Percentile};
 use apron_plan::plan;
 use std::time::{Duration, Instant};
 
@@ -35,11 +34,9 @@ impl Backend {
             return Ok(found);
         }
         let start = Instant::now();
-        let (name, found) = self.by_host(OPERATION, source, variant, |input, parallel| {
-            each_computed!(input, image => Ok(match parallel {
-                true => apron_cpu::percentiles(image, per_channel, percentiles),
-                false => apron_reference::percentiles(image, per_channel, percentiles),
-            }), else Err(not_computed(OPERATION, input.pixel_type())))
+        let (name, found) = self.by_host(OPERATION, source, variant, |input, parallel| match parallel {
+            true => apron_cpu::any::percentiles(input, per_channel, percentiles),
+            false => apron_reference::any::percentiles(input, per_channel, percentiles),
         })?;
         let mut found = found?;
         // The host finds nothing for no percentiles.

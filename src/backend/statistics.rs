@@ -1,12 +1,11 @@
 //! Statistics of floats and of integers that are not counted by value, on the host or by kernels.
 
-use super::host::not_computed;
 use super::{Backend, HOST_WHY};
 use crate::choice::Choice;
 use crate::statistics::Taken;
-use crate::{AnyImage, Image, Pixel, Report, Result, Source, Statistics};
+use crate::{AnyImage, Report, Result, Source, Statistics};
 use apron_abi::TOTALS_WORDS;
-use apron_core::{FloatStatistics, IntegerTotals, Ordered, each_computed};
+use apron_core::{FloatStatistics, IntegerTotals};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "stats";
@@ -37,16 +36,17 @@ impl Backend {
             return Ok(taken);
         }
         let start = Instant::now();
-        let (name, taken) = self.by_host(OPERATION, source, variant, |input, parallel| {
-            each_computed!(input, image => Ok(match parallel {
-                true => (apron_cpu::statistics(image, per_channel), apron_cpu::percentiles(image, per_channel, percentiles)),
-                false => (
-                    apron_reference::statistics(image, per_channel),
-                    apron_reference::percentiles(image, per_channel, percentiles),
-                ),
-            }), else Err(not_computed(OPERATION, input.pixel_type())))
+        let (name, taken) = self.by_host(OPERATION, source, variant, |input, parallel| match parallel {
+            true => (
+                apron_cpu::any::statistics(input, per_channel),
+                apron_cpu::any::percentiles(input, per_channel, percentiles),
+            ),
+            false => (
+                apron_reference::any::statistics(input, per_channel),
+                apron_reference::any::percentiles(input, per_channel, percentiles),
+            ),
         })?;
-        let (mut statistics, found) = taken?;
+        let (mut statistics, found) = (taken.0?, taken.1?);
         statistics.iter_mut().zip(found).for_each(|(of, percentiles)| of.percentiles = percentiles);
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
@@ -112,15 +112,8 @@ impl Backend {
 
 /// Sums integers of 32 or 64 bits exactly, by channel; nothing for other types.
 pub(crate) fn totals_of(image: &AnyImage<'_>, per_channel: bool, parallel: bool) -> Vec<IntegerTotals> {
-    match image {
-        AnyImage::U32(image) => totals(image, per_channel, parallel),
-        AnyImage::I32(image) => totals(image, per_channel, parallel),
-        AnyImage::U64(image) => totals(image, per_channel, parallel),
-        AnyImage::I64(image) => totals(image, per_channel, parallel),
-        _ => Vec::new(),
+    match parallel {
+        true => apron_cpu::any::totals(image, per_channel),
+        false => apron_reference::any::totals(image, per_channel),
     }
-}
-
-fn totals<T: Pixel + Ordered>(image: &Image<'_, T>, per_channel: bool, parallel: bool) -> Vec<IntegerTotals> {
-    if parallel { apron_cpu::totals(image, per_channel) } else { apron_reference::totals(image, per_channel) }
 }

@@ -1,7 +1,6 @@
 //! Histograms of weights, on the host or by kernels.
 
 use super::histogram::{UNKNOWN, whole_numbers};
-use super::host::not_computed;
 use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
@@ -9,7 +8,7 @@ use crate::{
     AnyImage, Binning, Bins, Edges, Image, PixelType, Report, Result, Shape, Source, Statistics, WeightedHistogram,
     Weights,
 };
-use apron_core::{Sample, WeightedBins, check_beside, check_weights, each_computed, each_type};
+use apron_core::{Sample, WeightedBins, check_beside, check_weights, each_type};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
@@ -47,11 +46,9 @@ impl Backend {
                 Weights::Numbers(numbers) => Cow::Borrowed(*numbers),
                 Weights::Image(image) => Cow::Owned(numbers(&host_image(image, 0)?)),
             };
-            return self.counted_by_host(WEIGHTED, source, variant, |image, parallel| {
-                each_computed!(image, image => match parallel {
-                    true => apron_cpu::weighted(image, binning, per_channel, &weights),
-                    false => apron_reference::weighted(image, binning, per_channel, &weights),
-                }, else Err(not_computed(WEIGHTED, image.pixel_type())))
+            return self.counted_by_host(WEIGHTED, source, variant, |image, parallel| match parallel {
+                true => apron_cpu::any::weighted(image, binning, per_channel, &weights),
+                false => apron_reference::any::weighted(image, binning, per_channel, &weights),
             });
         }
         // Uploaded once, for all kernels that read it.

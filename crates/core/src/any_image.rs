@@ -73,13 +73,18 @@ impl AnyImage<'_> {
         shape: Shape,
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<AnyImage<'static>> {
-        fn filled<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
+        let mut image = AnyImage::zeros(pixel, shape)?;
+        fill(image.view_mut().spanned_bytes_mut())?;
+        Ok(image)
+    }
+
+    fn zeros(pixel: PixelType, shape: Shape) -> Result<AnyImage<'static>> {
+        fn of<T: Pixel>(shape: Shape) -> Result<AnyImage<'static>> {
             check_memory::<T>(shape.samples(), shape)?;
-            let mut samples = vec![T::default(); shape.samples() as usize];
-            fill(bytemuck::cast_slice_mut(&mut samples))?;
+            let samples = vec![T::default(); shape.samples() as usize];
             Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
         }
-        each_pixel!(pixel, T => filled::<T>(shape, fill))
+        each_pixel!(pixel, T => of::<T>(shape))
     }
 
     /// Returns the packed samples as bytes, in the machine's byte order.

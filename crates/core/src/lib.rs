@@ -89,6 +89,7 @@ pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise, deviation};
 pub use problem::{
     CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_computed, check_pixels,
+    no_doubles, not_computed,
 };
 pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};

@@ -80,7 +80,7 @@ impl PixelType {
     }
 
     /// Returns whether samples are floats, which results are not rounded to integers for.
-    pub fn is_float(self) -> bool {
+    pub const fn is_float(self) -> bool {
         matches!(self, PixelType::F16 | PixelType::F32 | PixelType::F64)
     }
 

@@ -47,6 +47,17 @@ pub fn check_computed(operation: &'static str, (src, dst): (PixelType, PixelType
     Ok(())
 }
 
+/// Returns the error for a type that has to be converted before.
+pub fn not_computed(operation: &'static str, found: PixelType) -> Error {
+    Error::PixelType { operation, found, expected: format!("{}, in which it is computed", found.computed()) }
+}
+
+/// Returns the error for a problem that f64 does not have.
+pub fn no_doubles(problem: &FilterProblem) -> Error {
+    let (operation, found) = (problem.operation(), PixelType::F64);
+    Error::PixelType { operation, found, expected: "another: f64 is computed part by part".into() }
+}
+
 /// Checks that a second image has one sample per pixel of the first.
 ///
 /// # Errors

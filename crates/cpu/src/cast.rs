@@ -2,6 +2,7 @@
 
 use crate::parallel;
 use apron_core::{AnyImage, Cast, ImageMut, Pixel, PointOp, Sample, each_type};
+use std::ops::Range;
 
 /// Samples converted at a time, which fit the first-level cache.
 const PIECE: usize = 2048;
@@ -21,16 +22,21 @@ pub(crate) fn cast_into<O: Pixel>(x: &AnyImage<'_>, op: PointOp, mut out: ImageM
         for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
             for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
                 // By way of f64, so that n types need 2 n loops.
-                numbers.clear();
-                each_type!(x, image => {
-                    let samples = image.row(at)[start..start + out.len()].iter();
-                    match below {
-                        None => numbers.extend(samples.map(|sample| sample.to_f64())),
-                        Some(last) => numbers.extend(samples.map(|sample| sample.to_f64_below(last))),
-                    }
-                });
+                read(x, at, start..start + out.len(), below, &mut numbers);
                 out.iter_mut().zip(&numbers).for_each(|(out, &number)| *out = O::cast(number, cast));
             }
+        }
+    });
+}
+
+/// Reads a part of a row as numbers, not above `below` if there is one.
+fn read(x: &AnyImage<'_>, y: u32, part: Range<usize>, below: Option<f64>, numbers: &mut Vec<f64>) {
+    numbers.clear();
+    each_type!(x, image => {
+        let samples = image.row(y)[part].iter();
+        match below {
+            None => numbers.extend(samples.map(|sample| sample.to_f64())),
+            Some(last) => numbers.extend(samples.map(|sample| sample.to_f64_below(last))),
         }
     });
 }

@@ -6,6 +6,7 @@
 //! vector lanes; no sum is split.
 #![deny(unsafe_code)]
 
+pub mod any;
 mod boxes;
 mod by_strips;
 mod cast;

@@ -14,10 +14,15 @@ pub fn image_from_bytes(
     shape: Shape,
     fill: impl FnOnce(&mut [u8]) -> Result<()>,
 ) -> Result<AnyImage<'static>> {
-    fn of<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
-        filled::<T>(shape, |mut image| fill(bytemuck::cast_slice_mut(image.spanned_mut()))).map(T::into_any)
-    }
-    each_pixel!(pixel, T => of::<T>(shape, fill))
+    let mut image = image_of_zeros(pixel, shape)?;
+    fill(image.view_mut().spanned_bytes_mut())?;
+    Ok(image)
+}
+
+/// Creates an image of zeros, of any type.
+pub(crate) fn image_of_zeros(pixel: PixelType, shape: Shape) -> Result<AnyImage<'static>> {
+    let Shape { width, height, channels } = shape;
+    each_pixel!(pixel, T => Ok(T::into_any(Image::new(width, height, channels, zeros::<T>(shape)?)?)))
 }
 
 /// Creates an image that `fill` writes.

@@ -17,8 +17,8 @@ use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, pages, parallel};
 use apron_abi::BorderMode;
 use apron_core::{
-    Accumulator, AnyImage, Cast, Error, Image, ImageMut, Overflow, Pixel, PixelType, Result, Rounding, VolumeFilter,
-    VolumeShape, each_type,
+    Accumulator, AnyImage, AnyImageMut, Cast, Error, Image, ImageMut, Overflow, Pixel, PixelType, Result, Rounding,
+    VolumeFilter, VolumeShape, each_type,
 };
 use std::ops::Div;
 
@@ -51,7 +51,11 @@ pub fn volume_into<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter, out: 
     out.check(problem.window()?.out.stacked())?;
     match problem.sums() {
         PixelType::F64 => run::<f64, O>(stack, problem, out),
-        _ => run::<f32, O>(stack, problem, out),
+        _ => match O::into_any_mut(out) {
+            AnyImageMut::F16(out) => run::<f32, _>(stack, problem, out),
+            AnyImageMut::F32(out) => run::<f32, _>(stack, problem, out),
+            _ => unreachable!("integers have sums of f64"),
+        },
     }
 }
 
@@ -326,7 +330,7 @@ fn finish_row<S: Fma + Div<Output = S>, O: Pixel>(sums: &[S], divisor: S, cast: 
     }
     let truncates = cast == Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap };
     let mut is_done = false;
-    if truncates && is_integer_of_32_bits::<O>() {
+    if const { is_integer_of_32_bits::<O>() } && truncates {
         simd::run(Truncate { sums, divisor, out, is_done: &mut is_done });
     }
     if !is_done {
@@ -386,7 +390,7 @@ const SMALL: f64 = 2251799813685248.0;
 /// 1.5 * 2^52, where the spacing of f64 is 1.
 const MAGIC: f64 = 6755399441055744.0;
 
-fn is_integer_of_32_bits<O: Pixel>() -> bool {
-    let is_integer = !O::PIXEL.is_float() && O::PIXEL != PixelType::Bool;
+const fn is_integer_of_32_bits<O: Pixel>() -> bool {
+    let is_integer = !O::PIXEL.is_float() && !matches!(O::PIXEL, PixelType::Bool);
     cfg!(target_endian = "little") && is_integer && size_of::<O>() <= 4
 }

@@ -29,22 +29,27 @@ use std::ops::Range;
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
+    let store = |value| O::from_sum(O::Sum::from_f64(value));
+    let out = values(image, filter, window).into_iter().map(store).collect::<Vec<O>>();
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// Returns the scaled sums over all windows, those of f32 as the f64 of the same value.
+fn values<I: Pixel>(image: &Image<I>, filter: &BoxFilter, window: Window) -> Vec<f64> {
     let (samples, (_, constant)) = (filter.samples(), filter.border.mode_of(I::PIXEL));
-    let out: Vec<O> = if !I::PIXEL.is_float() {
+    if !I::PIXEL.is_float() {
         let whole = |sample: I| sample.to_f64() as i64;
         let sums = sums(image, filter, window, whole, constant as i64, |run, at| run.map(at).sum());
-        let scaled = sums.into_iter().map(|sum| filter.scale.of_sum(sum, samples));
-        scaled.map(|sum| O::from_sum(O::Sum::from_f64(sum))).collect()
+        sums.into_iter().map(|sum| filter.scale.of_sum(sum, samples)).collect()
     } else if I::PIXEL == PixelType::F64 {
         let factor = filter.scale.factor_f64(samples);
         let sums = sums(image, filter, window, I::to_f64, constant, ordered_sum);
-        sums.into_iter().map(|sum| O::from_sum(O::Sum::from_f64(sum * factor))).collect()
+        sums.into_iter().map(|sum| sum * factor).collect()
     } else {
         let factor = filter.scale.factor(samples);
         let sums = sums(image, filter, window, I::to_f32, constant as f32, ordered_sum);
-        sums.into_iter().map(|sum| O::from_sum(O::Sum::of(sum * factor))).collect()
-    };
-    Image::new(window.out.width, window.out.height, window.out.channels, out)
+        sums.into_iter().map(|sum| f64::from(sum * factor)).collect()
+    }
 }
 
 /// The sum of a range of samples of an axis, which are accessed by index.

@@ -1,7 +1,7 @@
 //! P1: separable correlation.
 
 use crate::Fma;
-use apron_core::{Accumulator, Image, Pixel, Result, Separable, check_pixels};
+use apron_core::{Image, Pixel, Result, Separable, Window, check_pixels};
 
 /// Applies a separable correlation, the serial program P1: along the rows, then along the columns.
 ///
@@ -27,21 +27,26 @@ use apron_core::{Accumulator, Image, Pixel, Result, Separable, check_pixels};
 pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
+    let out = sums::<I, O::Sum>(image, problem, &window).into_iter().map(O::from_sum).collect::<Vec<O>>();
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// Returns all sums.
+fn sums<I: Pixel, S: Fma>(image: &Image<I>, problem: &Separable, window: &Window) -> Vec<S> {
     let Separable { taps_x, taps_y, border, .. } = problem;
     let (mode, constant) = border.mode_of(I::PIXEL);
-    let constant = O::Sum::from_f64(constant);
-    let (along_rows, along_columns): (Vec<O::Sum>, Vec<O::Sum>) =
-        (taps_x.taps_for(I::PIXEL), taps_y.taps_for(I::PIXEL));
+    let constant = S::from_f64(constant);
+    let (along_rows, along_columns): (Vec<S>, Vec<S>) = (taps_x.taps_for(I::PIXEL), taps_y.taps_for(I::PIXEL));
     let (out_width, channels) = (window.out.width, window.out.channels);
 
     let mut rows = Vec::with_capacity(out_width as usize * image.height() as usize * channels as usize);
     for y in 0..image.height() {
         for x in 0..out_width as i32 {
             for c in 0..channels {
-                let mut sum = O::Sum::ZERO;
+                let mut sum = S::ZERO;
                 for (i, &tap) in along_rows.iter().enumerate() {
                     let sample = match mode.map(x + window.origin_x + i as i32, image.width() as i32) {
-                        Some(x) => O::Sum::of(image.sample(x as u32, y, c)),
+                        Some(x) => S::of(image.sample(x as u32, y, c)),
                         None => constant,
                     };
                     sum = tap.fma(sample, sum);
@@ -51,12 +56,12 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separ
         }
     }
 
-    let outside = along_rows.iter().fold(O::Sum::ZERO, |sum, &tap| tap.fma(constant, sum));
+    let outside = along_rows.iter().fold(S::ZERO, |sum, &tap| tap.fma(constant, sum));
     let row_samples = (out_width * channels) as usize;
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in 0..window.out.height as i32 {
         for sample in 0..row_samples {
-            let mut sum = O::Sum::ZERO;
+            let mut sum = S::ZERO;
             for (i, &tap) in along_columns.iter().enumerate() {
                 let value = match mode.map(y + window.origin_y + i as i32, image.height() as i32) {
                     Some(y) => rows[y as usize * row_samples + sample],
@@ -64,8 +69,8 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separ
                 };
                 sum = tap.fma(value, sum);
             }
-            out.push(O::from_sum(sum));
+            out.push(sum);
         }
     }
-    Image::new(out_width, window.out.height, channels, out)
+    out
 }

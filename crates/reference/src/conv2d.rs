@@ -1,7 +1,7 @@
 //! P5: dense 2-D correlation.
 
 use crate::Fma;
-use apron_core::{Accumulator, Correlate, Image, Pixel, Result, check_pixels};
+use apron_core::{Correlate, Image, Pixel, Result, Window, check_pixels};
 
 /// Applies a dense 2-D correlation, the host reference of program P5: four loops, and one over the channels.
 ///
@@ -26,38 +26,44 @@ use apron_core::{Accumulator, Correlate, Image, Pixel, Result, check_pixels};
 pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
+    let out = sums::<I, O::Sum>(image, problem, &window).into_iter().map(O::from_sum).collect::<Vec<O>>();
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// Returns all sums, clamped if the problem says so.
+fn sums<I: Pixel, S: Fma>(image: &Image<I>, problem: &Correlate, window: &Window) -> Vec<S> {
     let (mask, (mode, constant)) = (&problem.mask, problem.border.mode_of(I::PIXEL));
-    let taps: Vec<O::Sum> = mask.taps_for(I::PIXEL);
+    let taps: Vec<S> = mask.taps_for(I::PIXEL);
     let (width, height) = (image.width() as i32, image.height() as i32);
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in 0..window.out.height as i32 {
         for x in 0..window.out.width as i32 {
             for c in 0..window.out.channels {
-                let mut sum = O::Sum::ZERO;
+                let mut sum = S::ZERO;
                 for j in 0..mask.height() {
                     for i in 0..mask.width() {
                         let column = mode.map(x + window.origin_x + i as i32, width);
                         let row = mode.map(y + window.origin_y + j as i32, height);
                         let sample = match (column, row) {
-                            (Some(column), Some(row)) => O::Sum::of(image.sample(column as u32, row as u32, c)),
-                            _ => O::Sum::from_f64(constant),
+                            (Some(column), Some(row)) => S::of(image.sample(column as u32, row as u32, c)),
+                            _ => S::from_f64(constant),
                         };
                         sum = taps[(j * mask.width() + i) as usize].fma(sample, sum);
                     }
                 }
                 if problem.clamp {
-                    let one = O::Sum::of(1.0f32);
-                    sum = if sum < O::Sum::ZERO {
-                        O::Sum::ZERO
+                    let one = S::of(1.0f32);
+                    sum = if sum < S::ZERO {
+                        S::ZERO
                     } else if sum > one {
                         one
                     } else {
                         sum
                     };
                 }
-                out.push(O::from_sum(sum));
+                out.push(sum);
             }
         }
     }
-    Image::new(window.out.width, window.out.height, window.out.channels, out)
+    out
 }

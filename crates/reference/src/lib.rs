@@ -5,6 +5,7 @@
 //! this order, and so gives the same bits.
 #![forbid(unsafe_code)]
 
+pub mod any;
 mod box_filter;
 mod conv1d;
 mod conv2d;

@@ -1,7 +1,7 @@
 //! The local standard deviation.
 
 use crate::ordered_sum::ordered_sum;
-use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, check_pixels};
+use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, Window, check_pixels};
 use std::ops::Add;
 
 /// Computes the standard deviation in a window around each pixel in plain loops, as [`LocalStd`] defines it.
@@ -23,6 +23,13 @@ use std::ops::Add;
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
+    let store = |deviation| O::from_sum(O::Sum::from_f64(deviation));
+    let out = deviations(image, filter, &window).into_iter().map(store).collect::<Vec<O>>();
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// Returns all deviations.
+fn deviations<I: Pixel>(image: &Image<I>, filter: &LocalStd, window: &Window) -> Vec<f64> {
     let (mode, constant) = filter.border.mode_of(I::PIXEL);
     let (width, height) = (image.width() as i32, image.height() as i32);
     let count = filter.width as f64 * filter.height as f64;
@@ -55,11 +62,11 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
                 };
                 let variance = count.mul_add(squares, -(sum * sum));
                 let root = if variance < 0.0 { 0.0 } else { variance.sqrt() };
-                out.push(O::from_sum(O::Sum::from_f64(root / count)));
+                out.push(root / count);
             }
         }
     }
-    Image::new(window.out.width, window.out.height, window.out.channels, out)
+    out
 }
 
 /// A sum of samples, and one of their squares.

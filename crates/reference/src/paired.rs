@@ -26,12 +26,17 @@ use apron_core::{AnyImage, FilterProblem, Image, Paired, Part, Pixel, Result};
 /// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn paired<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Paired) -> Result<Image<'static, O>> {
     let point = problem.pointwise(problem.window()?.out);
+    let (x, y) = operands(image, problem)?;
+    pointwise(&x, y.as_ref(), &point)
+}
+
+/// Computes the operands of the pointwise operation.
+fn operands<'a, I: Pixel>(image: &'a Image<I>, problem: &Paired) -> Result<(AnyImage<'a>, Option<AnyImage<'a>>)> {
     let operand = |part: &Part| match problem.filter(part) {
         Some(filter) => filtered(image, &filter).map(AnyImage::F32),
         None => Ok(I::into_any(image.view())),
     };
-    let (x, y) = (operand(&problem.x)?, problem.y.as_ref().map(operand).transpose()?);
-    pointwise(&x, y.as_ref(), &point)
+    Ok((operand(&problem.x)?, problem.y.as_ref().map(operand).transpose()?))
 }
 
 /// Computes a part.

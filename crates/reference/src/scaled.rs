@@ -25,16 +25,22 @@ use apron_core::{Accumulator, Image, Kind, Pixel, Result, Scaled, Weights, Windo
 pub fn scaled<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>(Scaled::OPERATION, image, problem.shape, (problem.src, problem.dst))?;
+    let store = |value| O::from_sum(O::Sum::from_f64(value));
+    let out = values(image, problem, &window).into_iter().map(store).collect::<Vec<O>>();
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// Returns the scaled sums.
+fn values<I: Pixel>(image: &Image<I>, problem: &Scaled, window: &Window) -> Vec<f64> {
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in 0..window.out.height as i32 {
         for x in 0..window.out.width as i32 {
             for c in 0..window.out.channels {
-                let value = problem.factor.mul_add(sum(image, problem, &window, x, y, c), problem.offset);
-                out.push(O::from_sum(O::Sum::from_f64(value)));
+                out.push(problem.factor.mul_add(sum(image, problem, window, x, y, c), problem.offset));
             }
         }
     }
-    Image::new(window.out.width, window.out.height, window.out.channels, out)
+    out
 }
 
 /// Returns the sum at an output column and row.

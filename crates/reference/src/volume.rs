@@ -27,17 +27,7 @@ use apron_core::{
 /// # Errors
 /// As [`VolumeFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] if the volume or the output does not match the problem.
 pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Image<'static, O>> {
-    match problem.sums() {
-        PixelType::F64 => of_sums::<f64, O>(stack, problem),
-        _ => of_sums::<f32, O>(stack, problem),
-    }
-}
-
-fn of_sums<S: Fma + std::ops::Div<Output = S>, O: Pixel>(
-    stack: &AnyImage<'_>,
-    problem: &VolumeFilter,
-) -> Result<Image<'static, O>> {
-    let (operation, passes) = ("volume", problem.passes()?);
+    let operation = "volume";
     for (found, expected) in [(stack.pixel_type(), problem.src), (O::PIXEL, problem.dst)] {
         if found != expected {
             return Err(Error::PixelType { operation, found, expected: expected.to_string() });
@@ -47,17 +37,26 @@ fn of_sums<S: Fma + std::ops::Div<Output = S>, O: Pixel>(
         let (value, limit) = (stack.shape().to_string(), problem.shape.to_string());
         return Err(Error::Shape { what: "shape", value, limit });
     }
+    let sums = match problem.sums() {
+        PixelType::F64 => sums::<f64>(stack, problem)?,
+        _ => sums::<f32>(stack, problem)?.into_iter().map(f64::from).collect(),
+    };
+    let out = problem.window()?.out.stacked();
+    let converted = |sum: f64| match O::PIXEL.is_float() {
+        true => O::from_sum(O::Sum::from_f64(sum)),
+        false => O::cast(sum, problem.cast),
+    };
+    let samples = sums.into_iter().map(converted);
+    Image::new(out.width, out.height, out.channels, samples.collect::<Vec<O>>())
+}
+
+/// Returns the sums of the last pass.
+fn sums<S: Fma + std::ops::Div<Output = S>>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Vec<S>> {
     let mut samples = samples_of::<S>(stack);
-    for pass in &passes {
+    for pass in &problem.passes()? {
         samples = filtered(&samples, pass);
     }
-    let out = problem.window()?.out.stacked();
-    let converted = |sum: S| match O::PIXEL.is_float() {
-        true => O::from_sum(O::Sum::of(sum)),
-        false => O::cast(sum.to_f64(), problem.cast),
-    };
-    let samples = samples.into_iter().map(converted);
-    Image::new(out.width, out.height, out.channels, samples.collect::<Vec<O>>())
+    Ok(samples)
 }
 
 /// Returns all samples in the type of sums.

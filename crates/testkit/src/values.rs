@@ -9,7 +9,7 @@ use apron::{
 };
 use apron_core::{
     CellHistogram, Clahe, Columns, CountProblem, Equalize, FloatStatistics, JointHistogram, Lookup, MapProblem,
-    MeasureProblem, Problem, WeightedBins, each_type,
+    MeasureProblem, Problem, WeightedBins,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -118,7 +118,7 @@ pub(crate) fn expected_counts(problem: &CountProblem, image: &AnyImage<'static>)
             (binning(problem), problem.per_channel, problem.masked.then(|| roi(problem.shape)))
         }
     };
-    let histogram = each_type!(image, image => apron_reference::count(image, &binning, apart, roi.as_ref()))?;
+    let histogram = apron_reference::any::histogram(image, &binning, apart, roi.as_ref())?;
     Ok(Expected::Counts(histogram.counts().to_vec()))
 }
 
@@ -139,16 +139,14 @@ pub(crate) fn expected_image(problem: &MapProblem, image: &AnyImage<'static>) ->
 /// Computes the numbers by the serial reference.
 pub(crate) fn expected_numbers(problem: &MeasureProblem, image: &AnyImage<'static>) -> Result<Expected> {
     Ok(Expected::Numbers(match problem {
-        MeasureProblem::Statistics(problem) => {
-            numbers(&each_type!(image, image => apron_reference::statistics(image, problem.per_channel)))
-        }
+        MeasureProblem::Statistics(problem) => numbers(&apron_reference::any::statistics(image, problem.per_channel)?),
         MeasureProblem::Weighted(p) => {
             let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p));
-            each_type!(image, image => apron_reference::weighted(image, &binning, p.per_channel, &weights))?.sums
+            apron_reference::any::weighted(image, &binning, p.per_channel, &weights)?.sums
         }
         MeasureProblem::Joint(p) => {
             let binning: Vec<Binning> = p.edges.iter().cloned().map(Binning::Between).collect();
-            counts(&each_type!(image, image => apron_reference::joint(image, &p.columns, &binning))?.cells)
+            counts(&apron_reference::any::joint(image, &p.columns, &binning)?.cells)
         }
     }))
 }

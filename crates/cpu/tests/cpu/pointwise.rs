@@ -1,8 +1,8 @@
 //! Bitwise agreement of pointwise operations and padding with the reference, for every pair of types.
 
 use apron_core::{
-    AnyImage, AxisBorder, Border, Borders, Constants, Image, Pad, Pixel, PixelType, PointOp, Pointwise, Region, Shape,
-    each_type, f16,
+    AnyImage, AxisBorder, Border, Borders, Constants, FilterProblem, Image, Pad, Pixel, PixelType, PointOp, Pointwise,
+    Region, Sample, Shape, each_type, f16,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -33,12 +33,22 @@ pub(crate) fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImag
     }
 }
 
-pub(crate) fn same<O: Pixel>(found: &Image<'_, O>, expected: &Image<'_, O>, what: &str) {
-    let bits = |sample: &O| sample.to_f64();
-    let equal = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
-    let (found, expected) = (found.packed(), expected.packed());
-    let wrong = found.iter().zip(expected.iter()).position(|(a, b)| !equal(bits(a), bits(b)));
-    assert_eq!((found.len(), wrong), (expected.len(), None), "{what}");
+/// Checks that two images have the same samples, bit for bit, in which all NaN are equal.
+pub(crate) fn same(found: &AnyImage<'_>, expected: &AnyImage<'_>, what: &str) {
+    assert_eq!((found.pixel_type(), found.shape()), (expected.pixel_type(), expected.shape()), "{what}");
+    let samples = |image: &AnyImage<'_>| -> Vec<f64> {
+        each_type!(image, image => image.packed().iter().map(|sample| sample.to_f64()).collect())
+    };
+    let equal = |(a, b): (f64, f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    let wrong = samples(found).into_iter().zip(samples(expected)).position(|pair| !equal(pair));
+    assert_eq!(wrong, None, "first differing sample: {what}");
+}
+
+/// Solves a filter's problem by both.
+fn check(problem: impl Into<FilterProblem>, x: &AnyImage<'_>, y: Option<&AnyImage<'_>>) {
+    let problem = problem.into();
+    let expected = apron_reference::any::filter(&problem, x, y).unwrap();
+    same(&apron_cpu::any::filter(&problem, x, y).unwrap(), &expected, &format!("{problem:?}"));
 }
 
 #[test]
@@ -57,23 +67,16 @@ fn pointwise_operations() {
             let (x, y) = (image(rng, src, shape), image(rng, second, shape));
             for op in ops {
                 let problem = Pointwise { shape, src, second: Some(second), dst: PixelType::F32, op };
-                let what = format!("{problem:?}");
-                let expected = apron_reference::pointwise::<f32>(&x, Some(&y), &problem).unwrap();
-                same(&apron_cpu::pointwise(&x, Some(&y), &problem).unwrap(), &expected, &what);
+                check(problem.clone(), &x, Some(&y));
                 if op != PointOp::Direction {
-                    let doubles = Pointwise { dst: PixelType::F64, ..problem.clone() };
-                    let expected = apron_reference::pointwise::<f64>(&x, Some(&y), &doubles).unwrap();
-                    same(&apron_cpu::pointwise(&x, Some(&y), &doubles).unwrap(), &expected, &what);
-                    let problem = Pointwise { dst: PixelType::I16, ..problem };
-                    let expected = apron_reference::pointwise::<i16>(&x, Some(&y), &problem).unwrap();
-                    same(&apron_cpu::pointwise(&x, Some(&y), &problem).unwrap(), &expected, &what);
+                    check(Pointwise { dst: PixelType::F64, ..problem.clone() }, &x, Some(&y));
+                    check(Pointwise { dst: PixelType::I16, ..problem }, &x, Some(&y));
                 }
             }
             let op = PointOp::weighted(-1.5, 0.0, 20.0);
             let problem = Pointwise { shape, src, second: None, dst: PixelType::U8, op };
-            let expected = apron_reference::pointwise::<u8>(&x, None, &problem).unwrap();
-            same(&apron_cpu::pointwise(&x, None, &problem).unwrap(), &expected, &format!("{problem:?}"));
-            assert!(apron_cpu::pointwise::<u8>(&x, Some(&y), &problem).is_err());
+            check(problem.clone(), &x, None);
+            assert!(apron_cpu::any::filter(&problem.into(), &x, Some(&y)).is_err());
         }
     }
 }
@@ -85,14 +88,9 @@ fn alpha() {
         let (shape, src) = (Shape::new(width, height, channels).unwrap(), PixelType::COMPUTED[n + 1]);
         let (x, y) = (image(rng, src, shape), image(rng, src, shape));
         let problem = Pointwise { shape, src, second: Some(src), dst: src, op: PointOp::Alpha };
-        each_type!(&x, image => {
-            fn of<T: Pixel>(_: &Image<'_, T>, (x, y): (&AnyImage<'_>, &AnyImage<'_>), problem: &Pointwise) {
-                let expected = apron_reference::pointwise::<T>(x, Some(y), problem).unwrap();
-                same(&apron_cpu::pointwise::<T>(x, Some(y), problem).unwrap(), &expected, &format!("{problem:?}"));
-            }
-            of(image, (&x, &y), &problem);
-        });
-        assert!(apron_cpu::pointwise::<u8>(&x, Some(&y), &problem).is_err());
+        check(problem.clone(), &x, Some(&y));
+        let other = Pointwise { dst: PixelType::U8, ..problem };
+        assert!(apron_cpu::any::filter(&other.into(), &x, Some(&y)).is_err());
     }
 }
 
@@ -112,10 +110,7 @@ fn padding() {
                 [(-70, -9, 900, 400), (0, 0, width, height), (-90, 2, 60, 9), (800, -40, 3, 30)]
             {
                 let problem = Pad { shape, pixel, borders, region: Region { x, y, width, height } };
-                each_type!(&image, image => {
-                    let expected = apron_reference::pad(image, &problem).unwrap();
-                    same(&apron_cpu::pad(image, &problem).unwrap(), &expected, &format!("{problem:?}"));
-                });
+                check(problem, &image, None);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Bitwise agreement of sums over windows with the reference: box filters and deviations.
 
-use crate::agreement::{BORDERS, Sample, extents, image, same};
+use crate::agreement::{BORDERS, Sample, check, extents, image};
 use crate::pointwise;
-use apron_core::{Border, BoxFilter, Image, LocalStd, Pixel, PixelType, Scale, Shape, each_type, f16};
+use apron_core::{Border, BoxFilter, Image, LocalStd, Pixel, PixelType, Scale, Shape, f16};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// Checks a box filter with a random anchor, as a mean and as weighted sums.
@@ -20,8 +20,7 @@ fn check_box<I: Sample, O: Sample>(image: &Image<I>, (width, height): (u32, u32)
     for (scale, extent) in scales.into_iter().flat_map(|scale| extents.clone().map(move |extent| (scale, extent))) {
         let (shape, src, dst) = (image.shape(), I::PIXEL, O::PIXEL);
         let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
-        let expected = apron_reference::box_filter::<I, O>(image, &filter);
-        same(apron_cpu::box_filter::<I, O>(image, &filter), expected, &filter);
+        check::<I, O>(image, filter.into());
     }
 }
 
@@ -143,25 +142,20 @@ fn boxes_keep_nan_and_infinity_in_their_windows() {
 
 /// Checks deviations of an image of random samples, of floats also NaN, infinity and the largest numbers.
 fn check_deviation(rng: &mut StdRng, shape: Shape, src: PixelType, (width, height): (u32, u32), border: Border) {
-    fn check<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: LocalStd) {
-        let filter = LocalStd { dst: O::PIXEL, ..filter };
-        match (apron_cpu::local_std::<I, O>(image, &filter), apron_reference::local_std::<I, O>(image, &filter)) {
-            (Ok(found), Ok(expected)) => pointwise::same(&found, &expected, &format!("{filter:?}")),
-            (found, expected) => {
-                let text = |error: Option<apron_core::Error>| error.map(|error| error.to_string());
-                assert_eq!(text(found.err()), text(expected.err()), "{filter:?}");
-            }
-        }
-    }
     let image = pointwise::image(rng, src, shape);
     for extent in extents(shape, (width, height)) {
         let filter = LocalStd { shape, src, dst: src, width, height, border, extent };
-        each_type!(&image, image => {
-            check::<_, f32>(image, filter.clone());
-            check::<_, f16>(image, filter.clone());
-            check::<_, f64>(image, filter.clone());
-            check::<_, u16>(image, filter);
-        });
+        for dst in [PixelType::F32, PixelType::F16, PixelType::F64, PixelType::U16] {
+            let problem = LocalStd { dst, ..filter.clone() }.into();
+            let expected = apron_reference::any::filter(&problem, &image, None);
+            match (apron_cpu::any::filter(&problem, &image, None), expected) {
+                (Ok(found), Ok(expected)) => pointwise::same(&found, &expected, &format!("{problem:?}")),
+                (found, expected) => {
+                    let text = |error: Option<apron_core::Error>| error.map(|error| error.to_string());
+                    assert_eq!(text(found.err()), text(expected.err()), "{problem:?}");
+                }
+            }
+        }
     }
 }
 
@@ -224,8 +218,7 @@ fn deviations_of_large_sums() {
                 ($type:ty) => {
                     let samples: Vec<_> = samples.iter().map(|&sample| sample as $type).collect();
                     let (image, filter) = (Image::new(6, 5, 1, samples).unwrap(), of(<$type>::PIXEL));
-                    let expected: Image<f32> = apron_reference::local_std(&image, &filter).unwrap();
-                    pointwise::same(&apron_cpu::local_std(&image, &filter).unwrap(), &expected, &format!("{filter:?}"));
+                    check::<$type, f32>(&image, filter.into());
                 };
             }
             check!(u8);
@@ -242,7 +235,8 @@ fn squares_have_64_bits() {
     let (shape, src, dst, border) = (image.shape(), PixelType::U16, PixelType::F32, Border::Replicate);
     let (width, height, extent) = (50_000, 50_000, Default::default());
     let filter = LocalStd { shape, src, dst, width, height, border, extent };
-    let found: Image<f32> = apron_cpu::local_std(&image, &filter).unwrap();
+    let found = apron_cpu::any::filter(&filter.into(), &u16::into_any(image), None).unwrap();
+    let found = f32::from_any(found).expect("an image of f32");
     let sums = |power| 50_000 * (25_001 * 65535u64.pow(power) + 24_999 * 65534u64.pow(power));
     assert!(sums(2) > 1 << 63);
     let (sum, squares) = (sums(1) as f64, sums(2) as f64);

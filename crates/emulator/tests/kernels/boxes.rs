@@ -15,7 +15,8 @@ const MACHINES: [Machine; 3] = [
 fn filtered<I: Pixel, O: Pixel>(samples: Vec<I>, filter: &BoxFilter) -> Vec<u8> {
     let Shape { width, height, channels } = filter.shape;
     let image = Image::new(width, height, channels, samples).unwrap();
-    bytes_of(&apron_reference::box_filter::<I, O>(&image, filter).unwrap().into_packed())
+    assert_eq!(filter.dst, O::PIXEL);
+    apron_reference::any::filter(&filter.clone().into(), &I::into_any(image), None).unwrap().bytes().into_owned()
 }
 
 /// Runs `filter` with every variant that takes it, on every machine, and compares bits.
