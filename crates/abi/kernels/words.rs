@@ -87,6 +87,14 @@ fn rows() -> Vec<Row> {
             rows.push(row.residents(residents));
         }
     }
+    // Separable taps, by windows of 32 bytes.
+    for windows in 1..=3 {
+        let body = format!("words::TensorAxes<{windows}>");
+        let row =
+            kernel("tensor-axes", format!("w{windows}"), ["u8", "u8"], body, "TensorParams").taps("SmallParameter");
+        let row = row.block("[TENSOR_AXES_BLOCK, 1]").shared(format!("SharedMemory::TensorAxes({windows})"), 2);
+        rows.push(row.residents(3));
+    }
     // Masks of one row or column; rows of several channels only where bytes make images of them.
     for src in ["u8", "u16", "i16"] {
         let samples = format!("samples::Doubles<{src}>");

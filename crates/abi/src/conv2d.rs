@@ -75,6 +75,8 @@ pub struct TensorParams {
     pub ordered: u32,
     /// For three digits `2^(32 - fraction)`: a sum times that has the integer part in its upper word, the fraction in its lower one.
     pub up: i32,
+    /// Of separable taps, the initial value of the sums along a row, in place of `start`: the sums have 24 bits and no sign.
+    pub along: i32,
 }
 
 /// Width and height of a tiled kernel's block, in threads; for dense masks also of its output, in pixels.

@@ -92,6 +92,39 @@ pub const fn tensor_pairs_bytes(pairs: u32, digits: u32, mask_height: u32, rows:
     (tile + tensor_pairs_words(pairs, digits) + mask_height * digits * tensor_digit_words(1)) * 4
 }
 
+/// Threads per block of the kernels that multiply matrices along both axes; output samples per row of their blocks.
+pub const TENSOR_AXES_BLOCK: u32 = 256;
+/// As [`TENSOR_AXES_BLOCK`] says.
+pub const TENSOR_AXES_COLUMNS: u32 = 256;
+
+/// Output rows that a warp of them sums at a time, and output samples per row.
+pub const TENSOR_AXES_SIDE: u32 = 16;
+
+/// Most output rows per block.
+pub const TENSOR_AXES_HEIGHT: u32 = 128;
+
+/// Most taps along a column: the rows under 16 output rows are those of two groups of 16.
+pub const TENSOR_AXES_TAPS: u32 = 17;
+
+/// Returns the pitch of their tile, in words, for windows of `windows` times 32 bytes: an odd multiple of 16 bytes, so that eight rows
+/// lie in different banks.
+pub const fn tensor_axes_pitch(windows: u32) -> u32 {
+    TENSOR_AXES_COLUMNS / 4 + 8 * windows + 4
+}
+
+/// Returns the words of their taps' digits as the products want them: four per lane, by digit and window along a row, and by digit down a
+/// column, twice.
+pub const fn tensor_axes_words(windows: u32) -> u32 {
+    3 * (windows + 2) * 128
+}
+
+/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits as
+/// the launch has them, with a word behind the last.
+pub const fn tensor_axes_bytes(windows: u32, taps_y: u32, rows: u32) -> u32 {
+    let tile = tensor_axes_pitch(windows) * (rows + taps_y - 1);
+    (tile + tensor_axes_words(windows) + 3 * (tensor_digit_words(windows) + tensor_digit_words(1)) + 1) * 4
+}
+
 /// Threads per block of the kernels of masks of one row or column, across and down; a row of threads is a warp.
 pub const LINE_BLOCK: [u32; 2] = [32, 8];
 

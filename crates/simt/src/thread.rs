@@ -100,6 +100,28 @@ impl Thread<'_, '_> {
         self.block[1].wrapping_mul(self.blocks_x).wrapping_add(self.block[0])
     }
 
+    /// Multiplies a matrix of 16x32 bytes by one of 32x8, by `of` two bytes, and adds the product to 16x8 integers.
+    #[track_caller]
+    fn multiply(&self, a: [u32; 4], b: [u32; 2], sums: [i32; 4], of: fn(u8, u8) -> i32) -> [i32; 4] {
+        let told = self.exchange_all([a[0], a[1], a[2], a[3], b[0], b[1]]);
+        let (row, column) = (self.number as u32 % WARP / 4, self.number as u32 % 4 * 2);
+        // The four lanes of a row of the one matrix, or of a column of the other: words 4 * quarter of its halves.
+        let lanes = |line: u32| [0, 1, 2, 3].map(|quarter| told(4 * line + quarter));
+        let (samples, factors) = (lanes(row), [lanes(column), lanes(column + 1)]);
+        let product = |below: usize, factors: &[Told; 4]| {
+            let words = samples
+                .iter()
+                .zip(factors)
+                .flat_map(|(samples, factors)| [(samples[below], factors[4]), (samples[below + 2], factors[5])]);
+            let products = words.flat_map(|(samples, factors)| {
+                let (samples, factors) = (samples.to_le_bytes(), factors.to_le_bytes());
+                [0, 1, 2, 3].map(|k| of(samples[k], factors[k]))
+            });
+            products.sum::<i32>()
+        };
+        [0, 1, 2, 3].map(|i| sums[i].wrapping_add(product(i / 2, &factors[i % 2])))
+    }
+
     /// Checks that a vector access is aligned to its size.
     #[inline]
     fn aligned(&self, at: u64, bytes: u64, what: &str) {
@@ -224,23 +246,13 @@ impl Device for &Thread<'_, '_> {
     #[track_caller]
     #[inline(never)]
     fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4] {
-        let told = self.exchange_all([a[0], a[1], a[2], a[3], b[0], b[1]]);
-        let (row, column) = (self.number as u32 % WARP / 4, self.number as u32 % 4 * 2);
-        // The four lanes of a row of the one matrix, or of a column of the other: words 4 * quarter of its halves.
-        let lanes = |line: u32| [0, 1, 2, 3].map(|quarter| told(4 * line + quarter));
-        let (samples, factors) = (lanes(row), [lanes(column), lanes(column + 1)]);
-        let product = |below: usize, factors: &[Told; 4]| {
-            let words = samples
-                .iter()
-                .zip(factors)
-                .flat_map(|(samples, factors)| [(samples[below], factors[4]), (samples[below + 2], factors[5])]);
-            let products = words.flat_map(|(samples, factors)| {
-                let (samples, factors) = (samples.to_le_bytes(), factors.to_le_bytes());
-                [0, 1, 2, 3].map(|k| samples[k] as i32 * factors[k] as i8 as i32)
-            });
-            products.sum::<i32>()
-        };
-        [0, 1, 2, 3].map(|i| sums[i].wrapping_add(product(i / 2, &factors[i % 2])))
+        self.multiply(a, b, sums, |a, b| a as i32 * b as i8 as i32)
+    }
+
+    #[track_caller]
+    #[inline(never)]
+    fn multiply_signed_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4] {
+        self.multiply(a, b, sums, |a, b| a as i8 as i32 * b as i32)
     }
 
     #[inline(never)]

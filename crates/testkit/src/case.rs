@@ -262,6 +262,18 @@ impl Case {
         self
     }
 
+    /// Makes the taps of a separable filter those of a blur: positive, with a sum of about 1.
+    pub fn smooth(mut self) -> Case {
+        if let Some(FilterProblem::Separable(problem)) = self.filter_mut() {
+            for taps in [&mut problem.taps_x, &mut problem.taps_y] {
+                let total: f64 = taps.taps_f64().iter().map(|tap| tap.abs()).sum();
+                let blur: Vec<f64> = taps.taps_f64().iter().map(|tap| tap.abs() / total).collect();
+                *taps = Taps::from_f64(blur).and_then(|blur| blur.with_anchor(taps.anchor())).expect("valid taps");
+            }
+        }
+        self
+    }
+
     /// Clamps the sums to 0..1, for f32 output.
     pub fn clamped(mut self) -> Case {
         if let Some(FilterProblem::Correlate(problem)) = self.filter_mut() {

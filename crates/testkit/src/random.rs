@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Filters with variants of their own, which random cases seldom hit.
-pub fn seldom(seed: u64) -> [Case; 6] {
+pub fn seldom(seed: u64) -> [Case; 7] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
@@ -27,7 +27,10 @@ pub fn seldom(seed: u64) -> [Case; 6] {
     // A single row or column of taps.
     let line = if n.is_multiple_of(2) { (3 + n, 1) } else { (1, 3 + n) };
     let lines = Case::correlate(seed, (50 + n, 31, 1), (U8, U8), line, Border::Reflect101, Data::Uniform);
-    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines]
+    // Taps whose sums of bytes are products of matrices.
+    let (shape, taps) = ((40 + 23 * n, 37, 1 + n % 4), (3 + 2 * (n % 8), 17 - n % 8));
+    let blur = Case::separable(seed, shape, (U8, U8), taps, Border::Reflect101, Data::Uniform).smooth();
+    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur]
 }
 
 /// Makes a random case of any kind that the kernels support, from a seed.

@@ -339,6 +339,16 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for mask in [(5, 1), (1, 5)] {
         cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), mask, Border::Reflect, Data::Special));
     }
+    // Blurs of bytes: one, two and three windows of 32 bytes, rows of words and others, all rows of a group and a part of one.
+    for (n, size) in [(256, 48, 1), (301, 20, 3), (90, 41, 4), (17, 150, 2), (3, 5, 1)].into_iter().enumerate() {
+        for (m, taps) in [(17, 17), (5, 9), (1, 16), (21, 3), (81, 2)].into_iter().enumerate() {
+            let (border, data) = (borders()[(n + m) % 6], [Data::Uniform, Data::Constant][(n + m) % 2]);
+            let border = if let Border::Constant(_) = border { Border::Constant(200.0) } else { border };
+            let border = if border == Border::Crop && n > 2 { Border::Wrap } else { border };
+            let taps = if border == Border::Crop { (taps.0.min(17), taps.1) } else { taps };
+            cases.push(Case::separable(next(), size, (U8, U8), taps, border, data).smooth());
+        }
+    }
     // Several pieces of taps along rows, along columns, and along both.
     for (n, types) in types().enumerate() {
         let (taps, border) = ([(700, 5), (4, 300), (257, 129)][n % 3], [Border::Reflect, Border::Constant(9.0)][n % 2]);
@@ -360,6 +370,10 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         for types in [(U8, U8), (F32, F32)] {
             cases.push(Case::correlate(next(), (1009, 1013, 4), types, (5, 5), Border::Reflect101, Data::Uniform));
             cases.push(Case::separable(next(), (1009, 1013, 4), types, (17, 9), Border::Wrap, Data::Uniform));
+        }
+        for (channels, taps) in [(1, (9, 9)), (1, (17, 17)), (3, (17, 17)), (4, (17, 17))] {
+            let size = (2047, 1025 + channels, channels);
+            cases.push(Case::separable(next(), size, (U8, U8), taps, Border::Reflect101, Data::Uniform).smooth());
         }
         // A mask with more taps than constant memory holds: only one variant supports it.
         cases.push(Case::correlate(next(), (211, 97, 1), (F32, F32), (129, 65), Border::Reflect, Data::Uniform));

@@ -99,6 +99,8 @@ pub trait Device: Copy {
     /// Multiplies a matrix of 16x32 bytes by one of 32x8 signed bytes, and adds the product to 16x8 integers, as PTX's
     /// `mma.m16n8k32`, which shows which lane holds what; all sums are modulo 2^32. All threads of the warp call this together.
     fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4];
+    /// As [`multiply_bytes`](Device::multiply_bytes), of a matrix of 16x32 signed bytes by one of 32x8 bytes.
+    fn multiply_signed_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4];
     /// As [`shuffle`](Device::shuffle), for 64 bits.
     #[inline(always)]
     fn shuffle_f64(self, value: f64, lane: u32) -> f64 {

@@ -172,6 +172,9 @@ impl Device for RustCuda {
     fn multiply_bytes(self, _: [u32; 4], _: [u32; 2], sums: [i32; 4]) -> [i32; 4] {
         sums
     }
+    fn multiply_signed_bytes(self, _: [u32; 4], _: [u32; 2], sums: [i32; 4]) -> [i32; 4] {
+        sums
+    }
     unsafe fn mbarrier_init(self, _: Shared<u64>) {}
     unsafe fn mbarrier_arrive(self, _: Shared<u64>) {}
     unsafe fn bulk_copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}

@@ -16,7 +16,7 @@ mod tensor;
 pub use dense::Dense;
 pub use line::{LineColumns, LineRows};
 pub use separable::Separable;
-pub use tensor::{Pairs as TensorPairs, Rows as TensorRows};
+pub use tensor::{Axes as TensorAxes, Pairs as TensorPairs, Rows as TensorRows};
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, Packed, Place, Samples, Summed};

@@ -131,6 +131,25 @@ pub(crate) const VARIANTS: &[Variant] = &[
             &For(tensor::pairs),
         )
     },
+    Variant {
+        rank: 47,
+        ..Variant::new(
+            "words-tensor-axes",
+            Family::Words,
+            "separable u8; up to 17 taps down, 81 samples across; taps of many bits, across not negative; sm_90",
+            &For(tensor::axes),
+        )
+    },
+    Variant {
+        rank: 57,
+        kernels: "words-tensor-axes",
+        ..Variant::new(
+            "words-tensor-means",
+            Family::Words,
+            "means of u8 over odd numbers of samples, up to 17 rows, by the kernels of words-tensor-axes; sm_90",
+            &For(tensor::means),
+        )
+    },
     // Before `conv1d-line`, and before the variants of squares as that.
     Variant {
         rank: 4,

@@ -120,6 +120,10 @@ impl<S: Taps> Device for Nvptx<S> {
     fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], c: [i32; 4]) -> [i32; 4] {
         products::multiply_bytes(a, b, c)
     }
+    #[inline(always)]
+    fn multiply_signed_bytes(self, a: [u32; 4], b: [u32; 2], c: [i32; 4]) -> [i32; 4] {
+        products::multiply_signed_bytes(a, b, c)
+    }
 
     #[inline(always)]
     unsafe fn tap(self, index: u32) -> f32 {

@@ -11,6 +11,9 @@ unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"]
     fn multiply_u8_s8(a0: u32, a1: u32, a2: u32, a3: u32, b0: u32, b1: u32, c0: i32, c1: i32, c2: i32, c3: i32)
         -> Sums;
+    #[link_name = "llvm.nvvm.mma.m16n8k32.row.col.s8.u8"]
+    fn multiply_s8_u8(a0: u32, a1: u32, a2: u32, a3: u32, b0: u32, b1: u32, c0: i32, c1: i32, c2: i32, c3: i32)
+        -> Sums;
 }
 
 /// As [`Device::multiply_bytes`](super::super::Device::multiply_bytes).
@@ -18,6 +21,14 @@ unsafe extern "unadjusted" {
 pub(super) fn multiply_bytes(a: [u32; 4], b: [u32; 2], c: [i32; 4]) -> [i32; 4] {
     // SAFETY: arithmetic.
     let sums = unsafe { multiply_u8_s8(a[0], a[1], a[2], a[3], b[0], b[1], c[0], c[1], c[2], c[3]) };
+    [sums.0, sums.1, sums.2, sums.3]
+}
+
+/// As [`Device::multiply_signed_bytes`](super::super::Device::multiply_signed_bytes).
+#[inline(always)]
+pub(super) fn multiply_signed_bytes(a: [u32; 4], b: [u32; 2], c: [i32; 4]) -> [i32; 4] {
+    // SAFETY: arithmetic.
+    let sums = unsafe { multiply_s8_u8(a[0], a[1], a[2], a[3], b[0], b[1], c[0], c[1], c[2], c[3]) };
     [sums.0, sums.1, sums.2, sums.3]
 }
 

@@ -8,11 +8,13 @@
 //! do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two digits, and have no rest.
 //!
 //! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to 9 samples a row,
-//! with half of the products ([`Pairs`]).
+//! with half of the products ([`Pairs`]). Separable taps are two products ([`Axes`]).
 
+mod axes;
 mod pairs;
 mod rows;
 
+pub use axes::Axes;
 pub use pairs::Pairs;
 pub use rows::Rows;
 
@@ -214,11 +216,10 @@ impl<'p, D: Device> Tile<'p, D> {
         word
     }
 
-    /// Copies `rows` rows of digits to `to`: `words` words each, which follow the launch's taps, with zeros before and behind them.
+    /// Copies `rows` rows of digits to `to`: `words` words each, from tap `first` of the launch on, with zeros before and behind them.
     #[inline(always)]
-    unsafe fn bring_digits(&self, to: Shared<u32>, rows: u32, [words, pitch]: [u32; 2]) {
+    unsafe fn bring_digits(&self, to: Shared<u32>, first: u32, rows: u32, [words, pitch]: [u32; 2]) {
         let mut n = self.d.thread_x();
-        let first = self.p.whole.mask_width * self.p.whole.mask_height;
         while n < rows * pitch {
             let (row, word) = (n / pitch, (n % pitch).wrapping_sub(TENSOR_ZEROS));
             // SAFETY: the launch has these words; one thread writes each.
@@ -238,13 +239,14 @@ impl<'p, D: Device> Tile<'p, D> {
     }
 
     /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is byte `n % 4` of word `n / 4` of its `words`; `place` returns the output's
-    /// column and row in the block, for a lane and a bit. All threads of the warp call this together.
+    /// column and row in the block, for a lane and a bit, and `sum` the output there. All threads of the warp call this together.
     #[inline(always)]
     unsafe fn settle<const N: usize>(
         &self,
         words: &mut [u32; N],
         mut doubtful: u32,
         place: impl Fn(u32, u32) -> (u32, u32),
+        sum: impl Fn(u32, u32) -> u32,
     ) {
         let (d, lane) = (self.d, self.d.thread_x() % WARP);
         let mut lanes = d.ballot(doubtful != 0);
@@ -252,8 +254,7 @@ impl<'p, D: Device> Tile<'p, D> {
             let from = lanes.trailing_zeros();
             let bit = d.shuffle(doubtful, from).trailing_zeros();
             let (x, y) = place(from, bit);
-            // SAFETY: in the tile, and the whole warp is here.
-            let sum = unsafe { self.sum_exactly(x, y) };
+            let sum = sum(x, y);
             if lane == from {
                 let byte = bit % 4 * 8;
                 // By constant numbers, so that the words stay in registers.

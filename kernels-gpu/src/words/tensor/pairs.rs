@@ -57,7 +57,12 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
             let words = (tile.first + outputs.next_multiple_of(TENSOR_WARP_COLUMNS)) / 4 + 2;
             tile.bring::<2>(src.address, [outputs, words], top as i32 + whole.origin_y, needed);
             let count = whole.mask_height * DIGITS as u32;
-            tile.bring_digits(digits, count, [TENSOR_PAIRS_TAP_WORDS, tensor_digit_words(1)]);
+            tile.bring_digits(
+                digits,
+                whole.mask_width * whole.mask_height,
+                count,
+                [TENSOR_PAIRS_TAP_WORDS, tensor_digit_words(1)],
+            );
             d.barrier();
             arrange::<D, PAIRS, DIGITS>(d, digits, whole.mask_height, fragments);
             d.wait_copies::<0>();
@@ -236,7 +241,7 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
                 (x + bit % 2, self.row + bit / 2 % 2)
             };
             // SAFETY: the whole warp is here.
-            unsafe { self.tile.settle(&mut words, doubtful, place) };
+            unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
         let right = TENSOR_WARP_COLUMNS as u64 / 2;
         for y in 0..2 {

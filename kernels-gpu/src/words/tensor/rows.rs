@@ -61,7 +61,7 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Rows<PAIRS, DIGITS> {
             let outputs = if outputs < TENSOR_COLUMNS { outputs } else { TENSOR_COLUMNS };
             block.tile.bring::<1>(src.address, [outputs, pitch], top as i32 + whole.origin_y, needed);
             let words = [tensor_tap_words(PAIRS as u32), tensor_digit_words(PAIRS as u32)];
-            block.tile.bring_digits(digits, count, words);
+            block.tile.bring_digits(digits, whole.mask_width * whole.mask_height, count, words);
             d.barrier();
             block.arrange::<PAIRS>(count);
             d.wait_copies::<0>();
@@ -234,7 +234,7 @@ impl<D: Device> Block<'_, D> {
             }
             let place = |lane, bit| (4 * lane + bit % 4 + TENSOR_COLUMNS / 2 * (bit / 4 % 2), row + bit / 8);
             // SAFETY: the whole warp is here.
-            unsafe { self.tile.settle(&mut words, doubtful, place) };
+            unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
         let (mut to, mut y) = (dst + (top + row) as u64 * samples as u64, top + row);
         let end = if p.whole.out_height - y < TENSOR_ROWS { p.whole.out_height } else { y + TENSOR_ROWS };

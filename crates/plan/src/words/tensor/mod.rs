@@ -1,5 +1,9 @@
 //! Recipes of the kernels that multiply matrices of bytes: taps as digits, and the bounds of what the digits leave out.
 
+mod axes;
+
+pub(super) use axes::{axes, means};
+
 use crate::recipe::Steps;
 use crate::summation::{Summation, exact_sums, total};
 use crate::variant::Variant;
@@ -78,6 +82,7 @@ impl Fitting {
                 doubt: digits.doubt,
                 ordered: digits.ordered as u32,
                 up: if digits.count == 3 { 1 << (32 - digits.fraction) } else { 0 },
+                along: 0,
             }),
             taps: problem.mask.taps().iter().copied().chain(words.into_iter().map(f32::from_bits)).collect(),
         }
@@ -167,13 +172,7 @@ struct Digits {
 impl Digits {
     /// Splits taps, or says what does not let them be split.
     fn of(taps: &[f32]) -> std::result::Result<Digits, String> {
-        // The lowest bit of all taps, as its exponent.
-        let lowest = |tap: &f32| {
-            let bits = (*tap as f64).to_bits();
-            let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
-            (bits >> 52 & 0x7ff) as i32 - 1075 + mantissa.trailing_zeros() as i32
-        };
-        let unit = taps.iter().filter(|tap| **tap != 0.0).map(lowest).min().unwrap_or(0);
+        let unit = lowest_bit(&taps.iter().map(|tap| *tap as f64).collect::<Vec<_>>());
         let total = total(taps);
         if !total.is_finite() {
             return Err(format!("taps whose sum is {total}"));
@@ -247,21 +246,40 @@ impl Digits {
         })
     }
 
-    /// Returns the digits as the words of a launch, `of_row` words per digit of a row of the mask: the digit of tap i is at byte
-    /// `inside + i * channels`.
+    /// Returns the digits as the words of a launch, row by row, as [`digit_words`].
     fn words(&self, width: u32, channels: u32, (of_row, inside): (u32, u32)) -> Vec<u32> {
-        let mut words = Vec::new();
-        for row in self.taps.chunks(width as usize) {
-            for digit in 0..self.count {
-                let mut bytes = vec![0; 4 * of_row as usize];
-                for (i, tap) in row.iter().enumerate() {
-                    bytes[inside as usize + i * channels as usize] = tap[digit] as u8;
-                }
-                words.extend(bytes.chunks(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
-            }
-        }
-        words
+        self.taps
+            .chunks(width as usize)
+            .flat_map(|row| digit_words(row, self.count, channels, (of_row, inside)))
+            .collect()
     }
+}
+
+/// Returns the lowest bit of all taps, as its exponent; 0 for zeros.
+fn lowest_bit(taps: &[f64]) -> i32 {
+    let lowest = |tap: &f64| {
+        let bits = tap.to_bits();
+        let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+        (bits >> 52 & 0x7ff) as i32 - 1075 + mantissa.trailing_zeros() as i32
+    };
+    taps.iter().filter(|tap| **tap != 0.0).map(lowest).min().unwrap_or(0)
+}
+
+/// Returns the digits of a row of taps as words, `of_row` per digit: the digit of tap i is at byte `inside + i * channels`.
+fn digit_words(
+    row: &[[i8; 3]],
+    count: usize,
+    channels: u32,
+    (of_row, inside): (u32, u32),
+) -> impl Iterator<Item = u32> {
+    (0..count).flat_map(move |digit| {
+        let mut bytes = vec![0; 4 * of_row as usize];
+        for (i, tap) in row.iter().enumerate() {
+            bytes[inside as usize + i * channels as usize] = tap[digit] as u8;
+        }
+        let (words, _) = bytes.as_chunks();
+        words.iter().map(|word| u32::from_le_bytes(*word)).collect::<Vec<_>>()
+    })
 }
 
 /// Returns `count` digits of a number, each from -128 to 127, if it has no more.
