@@ -72,7 +72,7 @@ const TENSOR: &str = "288 x (95 + mask height) + 560 x mask height x digits per 
 /// [`SharedMemory::TensorPairs`] as text, for masks of an odd number of rows.
 const TENSOR_PAIRS: &str = "544 x (47 + mask height) + (304 x mask height + 256) x digits per tap";
 
-/// [`SharedMemory::TensorAxes`] as text, for windows of 32 bytes.
+/// [`SharedMemory::TensorAxes`] as text, for one window of 32 bytes and one pair of groups of rows.
 const TENSOR_AXES: &str = "304 x (127 + taps y) + 4900";
 
 /// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
@@ -150,7 +150,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::WordsAndSums(..) => SharedSize::Formula(WORDS_AND_SUMS),
             SharedMemory::Tensor(..) => SharedSize::Formula(TENSOR),
             SharedMemory::TensorPairs(..) => SharedSize::Formula(TENSOR_PAIRS),
-            SharedMemory::TensorAxes(_) => SharedSize::Formula(TENSOR_AXES),
+            SharedMemory::TensorAxes(..) => SharedSize::Formula(TENSOR_AXES),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),

@@ -87,13 +87,13 @@ fn rows() -> Vec<Row> {
             rows.push(row.residents(residents));
         }
     }
-    // Separable taps, by windows of 32 bytes.
-    for windows in 1..=3 {
-        let body = format!("words::TensorAxes<{windows}>");
-        let row =
-            kernel("tensor-axes", format!("w{windows}"), ["u8", "u8"], body, "TensorParams").taps("SmallParameter");
-        let row = row.block("[TENSOR_AXES_BLOCK, 1]").shared(format!("SharedMemory::TensorAxes({windows})"), 2);
-        rows.push(row.residents(3));
+    // Separable taps: of up to 17 rows by windows of 32 bytes, of more with any number of windows.
+    for (windows, pairs, residents) in [(1, 1, 3), (2, 1, 3), (3, 1, 3), (0, 2, 2)] {
+        let stage = if windows > 0 { format!("w{windows}") } else { format!("p{pairs}") };
+        let body = format!("words::TensorAxes<{windows}, {pairs}>");
+        let row = kernel("tensor-axes", stage, ["u8", "u8"], body, "TensorParams").taps("SmallParameter");
+        let shared = format!("SharedMemory::TensorAxes({}, {pairs})", if windows > 0 { windows } else { 2 });
+        rows.push(row.block("[TENSOR_AXES_BLOCK, 1]").shared(shared, 2).residents(residents));
     }
     // Masks of one row or column; rows of several channels only where bytes make images of them.
     for src in ["u8", "u16", "i16"] {

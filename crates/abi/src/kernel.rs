@@ -78,8 +78,8 @@ pub enum SharedMemory {
     Tensor(u32, u32),
     /// As [`tensor_pairs_bytes`] computes it. Fields: pairs of rows, digits per tap.
     TensorPairs(u32, u32),
-    /// As [`tensor_axes_bytes`] computes it. Field: windows of 32 bytes.
-    TensorAxes(u32),
+    /// As [`tensor_axes_bytes`] computes it. Fields: windows of 32 bytes, pairs of groups of rows.
+    TensorAxes(u32, u32),
     /// As [`edges_bytes`] computes it.
     Edges,
     /// As [`BoxTile`] lays it out.
@@ -122,7 +122,9 @@ impl SharedMemory {
             SharedMemory::TensorPairs(pairs, digits) => {
                 tensor_pairs_bytes(pairs, digits, mask_height, TENSOR_PAIRS_HEIGHT)
             }
-            SharedMemory::TensorAxes(windows) => tensor_axes_bytes(windows, mask_height, TENSOR_AXES_HEIGHT),
+            SharedMemory::TensorAxes(windows, pairs) => {
+                tensor_axes_bytes(windows, pairs, mask_height, TENSOR_AXES_HEIGHT)
+            }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
             SharedMemory::SlidingTile(sums) => SlidingTile::of([WINDOWS_ROWS, 1], mask_width, 1, sums).bytes,

@@ -103,8 +103,13 @@ pub const TENSOR_AXES_SIDE: u32 = 16;
 /// Most output rows per block.
 pub const TENSOR_AXES_HEIGHT: u32 = 128;
 
-/// Most taps along a column: the rows under 16 output rows are those of two groups of 16.
-pub const TENSOR_AXES_TAPS: u32 = 17;
+/// Most windows of 32 bytes along a row, with 16 outputs and the bytes before the first tap.
+pub const TENSOR_AXES_WINDOWS: u32 = 7;
+
+/// Returns the most taps along a column, if a warp keeps `pairs` pairs of groups of 16 rows, with 16 output rows.
+pub const fn tensor_axes_taps(pairs: u32) -> u32 {
+    32 * pairs - TENSOR_AXES_SIDE + 1
+}
 
 /// Returns the pitch of their tile, in words, for windows of `windows` times 32 bytes: an odd multiple of 16 bytes, so that eight rows
 /// lie in different banks.
@@ -112,17 +117,18 @@ pub const fn tensor_axes_pitch(windows: u32) -> u32 {
     TENSOR_AXES_COLUMNS / 4 + 8 * windows + 4
 }
 
-/// Returns the words of their taps' digits as the products want them: four per lane, by digit and window along a row, and by digit down a
-/// column, twice.
+/// Returns the words of their taps' digits as the products want them: four per lane, by window and digit along a row, and by pair and
+/// digit down a column; a single pair twice.
 pub const fn tensor_axes_words(windows: u32) -> u32 {
     3 * (windows + 2) * 128
 }
 
 /// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits as
 /// the launch has them, with a word behind the last.
-pub const fn tensor_axes_bytes(windows: u32, taps_y: u32, rows: u32) -> u32 {
+pub const fn tensor_axes_bytes(windows: u32, pairs: u32, taps_y: u32, rows: u32) -> u32 {
     let tile = tensor_axes_pitch(windows) * (rows + taps_y - 1);
-    (tile + tensor_axes_words(windows) + 3 * (tensor_digit_words(windows) + tensor_digit_words(1)) + 1) * 4
+    let digits = 3 * (tensor_digit_words(windows) + tensor_digit_words(pairs)) + 1;
+    (tile + tensor_axes_words(windows) + digits) * 4
 }
 
 /// Threads per block of the kernels of masks of one row or column, across and down; a row of threads is a warp.

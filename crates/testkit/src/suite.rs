@@ -339,13 +339,14 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for mask in [(5, 1), (1, 5)] {
         cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), mask, Border::Reflect, Data::Special));
     }
-    // Blurs of bytes: one, two and three windows of 32 bytes, rows of words and others, all rows of a group and a part of one.
+    // Blurs of bytes: one to seven windows of 32 bytes, rows of words and others, all rows of a group and a part of one, two to four groups.
     for (n, size) in [(256, 48, 1), (301, 20, 3), (90, 41, 4), (17, 150, 2), (3, 5, 1)].into_iter().enumerate() {
-        for (m, taps) in [(17, 17), (5, 9), (1, 16), (21, 3), (81, 2)].into_iter().enumerate() {
+        let few = [(17, 17), (5, 9), (1, 16), (21, 3), (81, 2)];
+        for (m, taps) in few.into_iter().chain([(33, 18), (49, 49), (51, 30), (7, 48)]).enumerate() {
             let (border, data) = (borders()[(n + m) % 6], [Data::Uniform, Data::Constant][(n + m) % 2]);
             let border = if let Border::Constant(_) = border { Border::Constant(200.0) } else { border };
             let border = if border == Border::Crop && n > 2 { Border::Wrap } else { border };
-            let taps = if border == Border::Crop { (taps.0.min(17), taps.1) } else { taps };
+            let taps = if border == Border::Crop { (taps.0.min(17), taps.1.min(18)) } else { taps };
             cases.push(Case::separable(next(), size, (U8, U8), taps, border, data).smooth());
         }
     }
@@ -371,7 +372,8 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::correlate(next(), (1009, 1013, 4), types, (5, 5), Border::Reflect101, Data::Uniform));
             cases.push(Case::separable(next(), (1009, 1013, 4), types, (17, 9), Border::Wrap, Data::Uniform));
         }
-        for (channels, taps) in [(1, (9, 9)), (1, (17, 17)), (3, (17, 17)), (4, (17, 17))] {
+        for (channels, side) in [(1, 9), (1, 17), (3, 17), (4, 17), (1, 33), (4, 49)] {
+            let taps = (side, side);
             let size = (2047, 1025 + channels, channels);
             cases.push(Case::separable(next(), size, (U8, U8), taps, Border::Reflect101, Data::Uniform).smooth());
         }

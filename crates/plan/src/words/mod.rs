@@ -136,7 +136,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-axes",
             Family::Words,
-            "u8; up to 17 taps down, 81 samples across; taps of many bits, across not negative; sm_90",
+            "u8; up to 49 taps down, 205 samples across; taps of many bits, across not negative; sm_90",
             &For(tensor::axes),
         )
     },
@@ -146,7 +146,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-means",
             Family::Words,
-            "means of u8 over odd numbers of samples, up to 17 rows, by kernels of words-tensor-axes; sm_90",
+            "means of u8 over odd numbers of samples, up to 49 rows, by kernels of words-tensor-axes; sm_90",
             &For(tensor::means),
         )
     },

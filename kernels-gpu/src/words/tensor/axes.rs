@@ -3,21 +3,22 @@
 //! Along the rows, one matrix has a digit of the taps in each of its rows, a sample further in each, for 16 outputs of a row; the other
 //! one the image: 32 bytes of each of 8 rows in its columns. A sum of digits becomes a number of 24 bits, of which 16 or fewer are
 //! fraction. A lane ends with four rows of a column of these, which is what the next product wants of a lane: so one matrix has a digit
-//! of the taps down a column in its rows, a row further in each, and the other one a byte of the sums of 32 rows.
+//! of the taps down a column in its rows, a row further in each, and the other one a byte of the sums of 32 rows. A warp keeps these bytes in
+//! registers, in groups of 16 rows: two groups per product, `PAIRS` times as many in all.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
 //! arrange the digits as the matrix products want them; wait for the tile; barrier
 //! for each 16 columns of the warp:
-//!     sum the first 16 rows along
+//!     sum the first groups of 16 rows along, all but one
 //!     for each 16 output rows:
-//!         sum the next 16 rows along: WINDOWS * 6 products
-//!         sum both down: 16 products, without that of the lowest digit by the lowest byte
+//!         sum the next group along, in place of the oldest: six products per window of 32 bytes
+//!         sum all groups down: PAIRS * 16 products, without those of the lowest digit by the lowest byte
 //!         round the sums; sum again, in f64, those that may be on either side of a half
 //!         store them, four bytes a row
 //! ```
 
-use super::{Tile, ROUNDER};
+use super::{store_at_any, Tile, ROUNDER};
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, WARP};
 use crate::Body;
@@ -26,12 +27,14 @@ use apron_abi::{
     TENSOR_AXES_COLUMNS, TENSOR_AXES_SIDE,
 };
 
-/// The kernel for taps along the rows that fit `WINDOWS` times 32 bytes, with the 16 samples beside them, and up to 17 down the columns.
+/// The kernel for up to [`tensor_axes_taps`](apron_abi::tensor_axes_taps) of `PAIRS` taps down the columns, and taps along the rows that fit,
+/// with the 16 samples beside them, `WINDOWS` times 32 bytes; with no `WINDOWS`, up to [`apron_abi::TENSOR_AXES_WINDOWS`] times, counted by
+/// the kernel.
 ///
 /// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorAxes`]; the taps along the rows,
-/// those down the columns, then three digits of each: [`tensor_tap_words`] words a digit along the rows, and of one window down the
-/// columns. The number of rows per block is a multiple of 16.
-pub struct Axes<const WINDOWS: usize>;
+/// those down the columns, then three digits of each: [`tensor_tap_words`] words a digit, of the windows along the rows, and of the pairs
+/// down the columns. The number of rows per block is a multiple of 16.
+pub struct Axes<const WINDOWS: usize, const PAIRS: usize>;
 
 /// Digits per tap, and bytes of a sum along a row.
 const DIGITS: usize = 3;
@@ -39,11 +42,14 @@ const DIGITS: usize = 3;
 /// Words of one digit as a product wants them: four per lane.
 const FRAGMENT: u32 = 4 * WARP;
 
+/// Words of the digits of the taps down the columns as products want them; behind them are those of the taps along the rows.
+const ALONG: u32 = 2 * DIGITS as u32 * FRAGMENT;
+
 /// The sums along 32 rows, by halves of a lane's columns: a word of the lowest bytes of four rows, one of the next and one of the highest, of
 /// 16 rows and of 16 others.
-type Ring = [[[u32; 2]; DIGITS]; 2];
+type Pair = [[[u32; 2]; DIGITS]; 2];
 
-impl<const WINDOWS: usize> Body for Axes<WINDOWS> {
+impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
     type Src = u8;
     type Dst = u8;
     type Params = TensorParams;
@@ -60,19 +66,23 @@ impl<const WINDOWS: usize> Body for Axes<WINDOWS> {
         let rows = if left < p.rows { left } else { p.rows };
         let samples = whole.out_width * whole.channels;
         let outputs = if samples - strip < TENSOR_AXES_COLUMNS { samples - strip } else { TENSOR_AXES_COLUMNS };
-        let pitch = tensor_axes_pitch(WINDOWS as u32);
+        // Bytes of a word before the first tap, and those under 16 outputs.
+        let inside = (whole.origin_x * whole.channels as i32) as u32 % 4;
+        let reach = inside + TENSOR_AXES_SIDE + (whole.mask_width - 1) * whole.channels;
+        let windows = if WINDOWS > 0 { WINDOWS as u32 } else { reach.div_ceil(32) };
+        let pitch = tensor_axes_pitch(windows);
         let tile = Tile::new(d, p, TENSOR_AXES_BLOCK, pitch, strip);
         let fragments = Shared::at(pitch * (p.rows + whole.mask_height - 1) * 4);
-        let digits = Shared::at(fragments.offset + tensor_axes_words(WINDOWS as u32) * 4);
+        let digits = Shared::at(fragments.offset + tensor_axes_words(windows) * 4);
         // SAFETY: the launch keeps the contract; barriers separate writing shared memory from reading it.
         unsafe {
             let seen = rows + whole.mask_height - 1;
             // The words that lanes of warps with outputs read.
             let words = (tile.first + outputs.next_multiple_of(TENSOR_AXES_SIDE) - TENSOR_AXES_SIDE) / 4;
-            tile.bring::<1>(src.address, [outputs, words + 8 * WINDOWS as u32], top as i32 + whole.origin_y, seen);
+            tile.bring::<1>(src.address, [outputs, words + 8 * windows], top as i32 + whole.origin_y, seen);
             let taps = whole.mask_width + whole.mask_height;
-            let [across, down] = [tensor_tap_words(WINDOWS as u32), tensor_tap_words(1)];
-            let pitches = [tensor_digit_words(WINDOWS as u32), tensor_digit_words(1)];
+            let [across, down] = [windows, PAIRS as u32].map(tensor_tap_words);
+            let pitches = [windows, PAIRS as u32].map(tensor_digit_words);
             let of_columns = Shared::at(digits.offset + DIGITS as u32 * pitches[0] * 4);
             tile.bring_digits(digits, taps, DIGITS as u32, [across, pitches[0]]);
             tile.bring_digits(of_columns, taps + DIGITS as u32 * across, DIGITS as u32, [down, pitches[1]]);
@@ -80,32 +90,33 @@ impl<const WINDOWS: usize> Body for Axes<WINDOWS> {
                 d.shared_store(of_columns, DIGITS as u32 * pitches[1], 0);
             }
             d.barrier();
-            arrange_along::<D, WINDOWS>(d, digits, fragments);
-            let below = Shared::at(fragments.offset + (DIGITS * WINDOWS) as u32 * FRAGMENT * 4);
-            arrange_down(d, of_columns, below);
+            arrange_down::<D, PAIRS>(d, of_columns, fragments);
+            arrange_along(d, windows, digits, Shared::at(fragments.offset + 4 * ALONG));
             d.wait_copies::<0>();
             d.barrier();
             let lane = d.thread_x() % WARP;
-            let mut warp: Warp<'_, D, WINDOWS> = Warp {
+            let mut warp: Warp<'_, D, WINDOWS, PAIRS> = Warp {
                 tile,
+                windows,
                 last: seen - 1,
                 fragments: Shared::at(fragments.offset + 16 * lane),
-                ring: [[[0; 2]; DIGITS]; 2],
+                ring: [[[[0; 2]; DIGITS]; 2]; PAIRS],
                 x: d.thread_x() / WARP * TENSOR_AXES_SIDE,
                 outputs,
                 samples,
                 rows,
-                row: 0,
+                below: 0,
                 to: 0,
-                is_whole: false,
             };
             while warp.x < outputs {
                 let x = strip + warp.x + 4 * (lane % 4);
                 warp.to = dst.address + (top + lane / 4) as u64 * samples as u64 + x as u64;
-                warp.is_whole = samples.is_multiple_of(4) && warp.x + TENSOR_AXES_SIDE <= outputs;
-                warp.row = 0;
-                warp.sum_along::<0>(0);
-                while warp.step::<0>() && warp.step::<1>() {}
+                warp.below = 0;
+                while warp.below < Warp::<'_, D, WINDOWS, PAIRS>::BEFORE {
+                    warp.sum_along::<0>();
+                }
+                // A single pair's groups change places; several pairs move on.
+                while warp.step::<0>() && (PAIRS > 1 || warp.step::<1>()) {}
                 warp.x += TENSOR_AXES_BLOCK / WARP * TENSOR_AXES_SIDE;
             }
         }
@@ -115,14 +126,14 @@ impl<const WINDOWS: usize> Body for Axes<WINDOWS> {
 /// Arranges the digits of the taps along the rows: in row m of the matrix is the digit of the tap that is k samples right of the first one of
 /// output `4 * (m % 8 / 2) + m % 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent after the second product.
 #[inline(always)]
-unsafe fn arrange_along<D: Device, const WINDOWS: usize>(d: D, digits: Shared<u32>, fragments: Shared<u32>) {
+unsafe fn arrange_along<D: Device>(d: D, windows: u32, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
     let (row, quarter) = (lane / 4, lane % 4);
     let mut at = d.thread_x() / WARP;
-    while at < (DIGITS * WINDOWS) as u32 {
-        let (digit, window) = (at / WINDOWS as u32, at % WINDOWS as u32);
+    while at < DIGITS as u32 * windows {
+        let (window, digit) = (at / DIGITS as u32, at % DIGITS as u32);
         // The digits begin 16 bytes before the first tap.
-        let first = digit * tensor_digit_words(WINDOWS as u32) + 4 + 8 * window + quarter - row / 2;
+        let first = digit * tensor_digit_words(windows) + 4 + 8 * window + quarter - row / 2;
         let mut words = [0; 4];
         for half in 0..2 {
             // SAFETY: in the digits.
@@ -140,97 +151,139 @@ unsafe fn arrange_along<D: Device, const WINDOWS: usize>(d: D, digits: Shared<u3
 }
 
 /// Arranges the digits of the taps down the columns: in row m of the matrix is the digit of the tap that is k rows below the first one of
-/// output row m. A lane's four rows of 16 are two adjacent ones and those eight further down. The second time the last 16 rows come first.
+/// output row m. A lane's four rows of 16 are two adjacent ones and those eight further down. By pair of groups and digit; a single pair
+/// comes once more, with its later group first.
 #[inline(always)]
-unsafe fn arrange_down<D: Device>(d: D, digits: Shared<u32>, fragments: Shared<u32>) {
+unsafe fn arrange_down<D: Device, const PAIRS: usize>(d: D, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
     let (row, quarter) = (lane / 4, lane % 4);
-    let mut digit = d.thread_x() / WARP;
-    while digit < DIGITS as u32 {
+    let mut at = d.thread_x() / WARP;
+    while at < 2 * DIGITS as u32 {
+        let (pair, digit) = (at / DIGITS as u32, at % DIGITS as u32);
         let mut words = [0; 4];
         for k in 0..4 {
             let (half, below) = (k / 2, k % 2);
+            let group = if PAIRS == 1 { (pair + half) % 2 } else { 2 * pair + half };
             // Two adjacent digits, and two eight further on; the digits begin 16 bytes before the first tap.
-            let first = 16 + 2 * quarter + 16 * half - row - 8 * below;
-            let pair = |byte: u32| {
-                let at = digit * tensor_digit_words(1) + byte / 4;
+            let first = 16 + 2 * quarter + 16 * group - row - 8 * below;
+            let two = |byte: u32| {
+                let at = digit * tensor_digit_words(PAIRS as u32) + byte / 4;
                 // SAFETY: in the digits, or in the word behind them.
                 let [word, behind] = [at, at + 1].map(|at| unsafe { d.shared_load(digits, at) });
                 from_bit(word, behind, byte % 4 * 8)
             };
-            words[k as usize] = d.pick::<0x5410>(pair(first), pair(first + 8));
+            words[k as usize] = d.pick::<0x5410>(two(first), two(first + 8));
         }
-        let [a, b, c, e] = words;
         // SAFETY: as in `arrange_along`.
-        unsafe {
-            d.shared_store4(fragments, digit * FRAGMENT + 4 * lane, words);
-            d.shared_store4(fragments, (DIGITS as u32 + digit) * FRAGMENT + 4 * lane, [c, e, a, b]);
-        }
-        digit += TENSOR_AXES_BLOCK / WARP;
+        unsafe { d.shared_store4(fragments, at * FRAGMENT + 4 * lane, words) };
+        at += TENSOR_AXES_BLOCK / WARP;
     }
 }
 
 /// A warp that goes down 16 columns of the tile at a time.
-struct Warp<'p, D, const WINDOWS: usize> {
+struct Warp<'p, D, const WINDOWS: usize, const PAIRS: usize> {
     tile: Tile<'p, D>,
+    /// Windows of 32 bytes along a row.
+    windows: u32,
     /// Last row of the tile.
     last: u32,
-    /// The lane's digits in shared memory: of the taps along the rows, by digit and window; of those down the columns, for the rows of the ring
-    /// as they follow each other, and the other way round.
+    /// The lane's digits in shared memory: of the taps down the columns, by pair of groups and digit; then of those along the rows, by window and
+    /// digit.
     fragments: Shared<u32>,
-    ring: Ring,
+    /// The groups of 16 rows, the oldest first, or in any order if there is a single pair.
+    ring: [Pair; PAIRS],
     /// First output of the columns in the block, and the block's outputs per row.
     x: u32,
     outputs: u32,
     /// Outputs per row of the image.
     samples: u32,
-    /// Output row in the block, and the block's number of output rows.
-    row: u32,
+    /// The tile's first row that is not in the ring.
+    below: u32,
+    /// The block's number of output rows.
     rows: u32,
     /// Address of the lane's first output in its first row.
     to: u64,
-    /// Whether all 16 columns are inside the row, and at words.
-    is_whole: bool,
 }
 
-impl<D: Device, const WINDOWS: usize> Warp<'_, D, WINDOWS> {
+impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, PAIRS> {
+    /// Rows of the tile that are in the ring before the last group under the first output rows.
+    const BEFORE: u32 = (2 * PAIRS as u32 - 1) * TENSOR_AXES_SIDE;
+
     /// Returns the lane's digits as the compiler cannot keep them: in registers they would halve the number of warps.
     #[inline(always)]
     fn fragments(&self) -> Shared<u32> {
         Shared::at(self.tile.d.anew(self.fragments.offset))
     }
 
-    /// Sums 16 rows of the tile along, from row `first` on, into half `HALF` of the ring; rows behind the last one, for which there are no
-    /// taps, are the last one.
+    /// Sums the next 16 rows of the tile along, in place of the ring's oldest group, which is number `LATER` of a single pair; rows behind the last one,
+    /// for which there are no taps, are the last one.
     #[inline(always)]
-    unsafe fn sum_along<const HALF: usize>(&mut self, first: u32) {
-        let (d, lane, start) = (self.tile.d, self.tile.d.thread_x() % WARP, self.tile.p.along);
-        let at = (self.tile.first + self.x) / 4 + lane % 4;
-        let (fragments, mut words) = (self.fragments(), [[[0; 2]; WINDOWS]; 2]);
-        for below in 0..2 {
-            let row = first + 8 * below + lane / 4;
+    unsafe fn sum_along<const LATER: usize>(&mut self) {
+        let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
+        let at = [0, 8].map(|further| {
+            let row = self.below + further + lane / 4;
             let row = if row < self.last { row } else { self.last };
-            for window in 0..WINDOWS {
-                let at = row * self.tile.pitch + at + 8 * window as u32;
-                // SAFETY: in the tile.
-                words[below as usize][window] =
-                    [0, 4].map(|half| unsafe { d.shared_load(Tile::<D>::WORDS, at + half) });
+            row * self.tile.pitch + (self.tile.first + self.x) / 4 + lane % 4
+        });
+        self.below += TENSOR_AXES_SIDE;
+        // SAFETY: the caller's promise.
+        let sums = unsafe {
+            if WINDOWS > 0 {
+                self.sum_digits(at)
+            } else {
+                self.sum_windows(at)
             }
+        };
+        for half in 0..2 {
+            let [a, b, c, e] = [0, 1, 2, 3].map(|i| sums[i / 2][2 * half + i % 2] as u32);
+            let [low, low2] = [d.pick::<0x5140>(a, b), d.pick::<0x5140>(c, e)];
+            let [high, high2] = [d.pick::<0x6262>(a, b), d.pick::<0x6262>(c, e)];
+            let newest = [d.pick::<0x5410>(low, low2), d.pick::<0x7632>(low, low2), d.pick::<0x5410>(high, high2)];
+            for byte in 0..DIGITS {
+                if PAIRS == 1 {
+                    self.ring[0][half][byte][LATER] = newest[byte];
+                    continue;
+                }
+                for pair in 1..PAIRS {
+                    self.ring[pair - 1][half][byte] =
+                        [self.ring[pair - 1][half][byte][1], self.ring[pair][half][byte][0]];
+                }
+                let last = &mut self.ring[PAIRS - 1][half][byte];
+                *last = [last[1], newest[byte]];
+            }
+        }
+    }
+
+    /// Returns the words that the lane has of a window of each of its two rows, which start at these words of the tile.
+    #[inline(always)]
+    unsafe fn samples(&self, at: [u32; 2], window: u32) -> [[u32; 2]; 2] {
+        // SAFETY: in the tile.
+        at.map(|at| [0, 4].map(|half| unsafe { self.tile.d.shared_load(Tile::<D>::WORDS, at + 8 * window + half) }))
+    }
+
+    /// Returns the sums along the lane's two rows, one digit after the other: what a sum has of a digit takes registers for a short time.
+    #[inline(always)]
+    unsafe fn sum_digits(&self, at: [u32; 2]) -> [[i32; 4]; 2] {
+        let (d, fragments, mut words) = (self.tile.d, self.fragments(), [[[0; 2]; 2]; WINDOWS]);
+        for window in 0..WINDOWS {
+            // SAFETY: in the tile.
+            words[window] = unsafe { self.samples(at, window as u32) };
         }
         let mut sums = [[0; 4]; 2];
         // From the highest digit on; the lowest one's sum is rounded down to a multiple of 256.
         for digit in [2, 1, 0] {
             let higher = sums;
             if digit == 1 {
+                let start = self.tile.p.along;
                 sums = sums.map(|sums| sums.map(|sum: i32| sum.wrapping_mul(256).wrapping_add(start)));
             } else {
                 sums = [[0; 4]; 2];
             }
             for window in 0..WINDOWS {
                 // SAFETY: in the fragments.
-                let digits = unsafe { d.shared_load4(fragments, (digit * WINDOWS + window) as u32 * FRAGMENT) };
+                let digits = unsafe { d.shared_load4(fragments, ALONG + (window * DIGITS + digit) as u32 * FRAGMENT) };
                 for below in 0..2 {
-                    sums[below] = d.multiply_signed_bytes(digits, words[below][window], sums[below]);
+                    sums[below] = d.multiply_signed_bytes(digits, words[window][below], sums[below]);
                 }
             }
             if digit == 0 {
@@ -241,68 +294,97 @@ impl<D: Device, const WINDOWS: usize> Warp<'_, D, WINDOWS> {
                 }
             }
         }
-        for half in 0..2 {
-            let [a, b, c, e] = [0, 1, 2, 3].map(|i| sums[i / 2][2 * half + i % 2] as u32);
-            let [low, low2] = [d.pick::<0x5140>(a, b), d.pick::<0x5140>(c, e)];
-            let [high, high2] = [d.pick::<0x6262>(a, b), d.pick::<0x6262>(c, e)];
-            self.ring[half][0][HALF] = d.pick::<0x5410>(low, low2);
-            self.ring[half][1][HALF] = d.pick::<0x7632>(low, low2);
-            self.ring[half][2][HALF] = d.pick::<0x5410>(high, high2);
-        }
+        sums
     }
 
-    /// Sums the ring's 32 rows down, the first of which are in half `FIRST` of it. Returns for each half of the columns the sums of two
-    /// columns in a row, and in the row eight further down.
+    /// Returns the same for any number of windows, one after the other.
     #[inline(always)]
-    unsafe fn sum_down<const FIRST: usize>(&self) -> [[i32; 4]; 2] {
-        let fragments = self.fragments();
-        // By the place of their lowest byte, from that of the second byte on.
-        let mut sums = [[[0; 4]; 4]; 2];
-        for digit in 0..DIGITS {
-            let number = DIGITS * WINDOWS + FIRST * DIGITS + digit;
-            // SAFETY: in the fragments.
-            let digits = unsafe { self.tile.d.shared_load4(fragments, number as u32 * FRAGMENT) };
-            for half in 0..2 {
-                for byte in 0..DIGITS {
-                    if digit + byte > 0 {
-                        let of = &mut sums[half][digit + byte - 1];
-                        *of = self.tile.d.multiply_signed_bytes(digits, self.ring[half][byte], *of);
-                    }
+    unsafe fn sum_windows(&self, at: [u32; 2]) -> [[i32; 4]; 2] {
+        let (d, fragments) = (self.tile.d, self.fragments());
+        let mut sums = [[[0; 4]; 2]; DIGITS];
+        sums[1] = [[self.tile.p.along; 4]; 2];
+        let (mut window, mut at_digits) = (0, ALONG);
+        while window < self.windows {
+            // SAFETY: in the tile.
+            let words = unsafe { self.samples(at, window) };
+            for digit in 0..DIGITS {
+                // SAFETY: in the fragments.
+                let digits = unsafe { d.shared_load4(fragments, at_digits + digit as u32 * FRAGMENT) };
+                for below in 0..2 {
+                    sums[digit][below] = d.multiply_signed_bytes(digits, words[below], sums[digit][below]);
                 }
             }
+            window += 1;
+            at_digits += DIGITS as u32 * FRAGMENT;
         }
-        sums.map(|sums| {
+        let [lowest, sums, highest] = sums;
+        [0, 1].map(|below| {
             [0, 1, 2, 3].map(|i| {
-                let high = sums[2][i].wrapping_add(sums[3][i] << 8) << 8;
-                (sums[0][i] >> 8).wrapping_add(sums[1][i]).wrapping_add(high)
+                let higher = sums[below][i].wrapping_add(highest[below][i] << 8);
+                (lowest[below][i] >> 8).wrapping_add(higher)
             })
         })
     }
 
-    /// Computes 16 output rows from the sums along 32 rows, of which the first 16 are in half `FIRST` of the ring, and goes on to the next.
-    /// Returns whether there are others.
+    /// Sums the ring's groups down; of a single pair number `ODD` comes first. Returns for each half of the columns the sums of two columns in a row, and in the row eight further down.
     #[inline(always)]
-    unsafe fn step<const FIRST: usize>(&mut self) -> bool {
-        let next = self.row + TENSOR_AXES_SIDE;
-        // SAFETY: the caller's promise.
-        unsafe {
-            if FIRST == 0 {
-                self.sum_along::<1>(next);
-            } else {
-                self.sum_along::<0>(next);
+    unsafe fn sum_down<const ODD: usize>(&self) -> [[i32; 4]; 2] {
+        let (d, fragments) = (self.tile.d, self.fragments());
+        // SAFETY: in the fragments.
+        let digits = |pair: usize, digit: usize| unsafe {
+            d.shared_load4(fragments, ((ODD + pair) * DIGITS + digit) as u32 * FRAGMENT)
+        };
+        // By the place of their lowest byte, from that of the second byte on. The highest products come first, in the place of the next ones.
+        let (mut sums, mut highest) = ([[[0; 4]; 3]; 2], [[0; 4]; PAIRS]);
+        for pair in 0..PAIRS {
+            highest[pair] = digits(pair, 2);
+            for half in 0..2 {
+                sums[half][2] = d.multiply_signed_bytes(highest[pair], self.ring[pair][half][2], sums[half][2]);
             }
-            self.finish(&self.sum_down::<FIRST>());
         }
-        self.row = next;
-        self.to += TENSOR_AXES_SIDE as u64 * self.samples as u64;
-        next < self.rows
+        for half in 0..2 {
+            sums[half][2] = sums[half][2].map(|sum| sum << 8);
+        }
+        for pair in 0..PAIRS {
+            for digit in [2, 1, 0] {
+                let digits = if digit == 2 { highest[pair] } else { digits(pair, digit) };
+                for half in 0..2 {
+                    for byte in 0..DIGITS {
+                        if digit + byte > 0 && digit + byte < 4 {
+                            let of = &mut sums[half][digit + byte - 1];
+                            *of = d.multiply_signed_bytes(digits, self.ring[pair][half][byte], *of);
+                        }
+                    }
+                }
+            }
+        }
+        sums.map(|[low, sums, high]| {
+            [0, 1, 2, 3].map(|i| (low[i] >> 8).wrapping_add(sums[i]).wrapping_add(high[i] << 8))
+        })
     }
 
-    /// Rounds the sums of 16 output rows, and stores them.
+    /// Sums the next 16 rows along, and computes 16 output rows. Returns whether others follow. The steps of a single pair are by turns the
+    /// first, `ODD` is 0, and the second.
     #[inline(always)]
-    unsafe fn finish(&self, sums: &[[i32; 4]; 2]) {
-        let (outputs, samples, row, rows, to) = (self.outputs, self.samples, self.row, self.rows, self.to);
-        let (d, p, lane) = (self.tile.d, self.tile.p, self.tile.d.thread_x() % WARP);
+    unsafe fn step<const ODD: usize>(&mut self) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if ODD == 0 {
+                self.sum_along::<1>();
+            } else {
+                self.sum_along::<0>();
+            }
+            self.finish(&self.sum_down::<ODD>(), self.below - TENSOR_AXES_SIDE - Self::BEFORE);
+        }
+        self.to += TENSOR_AXES_SIDE as u64 * self.samples as u64;
+        self.below < self.rows + Self::BEFORE
+    }
+
+    /// Rounds the sums of 16 output rows, of which `row` is the first in the block, and stores them.
+    #[inline(always)]
+    unsafe fn finish(&self, sums: &[[i32; 4]; 2], row: u32) {
+        let (outputs, samples, rows, to, p) = (self.outputs, self.samples, self.rows, self.to, self.tile.p);
+        let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
         let (mut words, mut lowest) = ([0; 2], u32::MAX);
         let parts = |below: usize, i: usize| d.multiply_wide(sums[i / 2][2 * below + i % 2], p.up);
         for below in 0..2 {
@@ -326,8 +408,8 @@ impl<D: Device, const WINDOWS: usize> Warp<'_, D, WINDOWS> {
             // SAFETY: the whole warp is here.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.sum_exactly(x, y)) };
         }
-        let down = 8 * samples as u64;
-        if self.is_whole && row + TENSOR_AXES_SIDE <= rows {
+        let (down, has_columns) = (8 * samples as u64, self.x + TENSOR_AXES_SIDE <= outputs);
+        if has_columns && samples.is_multiple_of(4) && row + TENSOR_AXES_SIDE <= rows {
             // SAFETY: in the output rows, at words.
             unsafe {
                 d.store(Global::<u32>::at(to), 0, words[0]);
@@ -335,11 +417,19 @@ impl<D: Device, const WINDOWS: usize> Warp<'_, D, WINDOWS> {
             }
             return;
         }
+        let is_inside = |below: u32| row + lane / 4 + 8 * below < rows;
+        if has_columns {
+            for below in 0..2 {
+                // SAFETY: the whole warp is here.
+                unsafe { store_at_any(d, to + below as u64 * down, words[below as usize], is_inside(below)) };
+            }
+            return;
+        }
         let mut byte = 0;
         // A loop, so that its code is there once.
         while byte < 8 {
             let (below, i) = (byte / 4, byte % 4);
-            if x + i < outputs && row + lane / 4 + 8 * below < rows {
+            if x + i < outputs && is_inside(below) {
                 let word = if below == 0 { words[0] } else { words[1] };
                 // SAFETY: in the output row.
                 unsafe { d.store(Global::<u8>::at(to + below as u64 * down), i as u64, (word >> (8 * i)) as u8) };
@@ -352,23 +442,43 @@ impl<D: Device, const WINDOWS: usize> Warp<'_, D, WINDOWS> {
     #[inline(always)]
     unsafe fn sum_exactly(&self, x: u32, y: u32) -> u32 {
         let (d, p, lane) = (self.tile.d, &self.tile.p.whole, self.tile.d.thread_x() % WARP);
-        let row = y + if lane < p.mask_height { lane } else { 0 };
-        let (mut along, mut i) = (0.0, 0);
+        let (mut along, mut i, taps) = ([0.0; PAIRS], 0, 4 / PAIRS as u32);
         while i < p.mask_width {
-            let byte = self.tile.first + x + i * p.channels;
-            // SAFETY: in the tile, and in the taps.
-            unsafe {
-                let sample = self.tile.word(row, byte / 4) >> (byte % 4 * 8) & 0xff;
-                along = d.fma(d.tap(i) as f64, sample as f64, along);
+            // Four samples at a time, so that loads do not wait for additions; taps behind the last one are zeros.
+            let mut samples = [[0.0; 4]; PAIRS];
+            for pair in 0..PAIRS {
+                let row = y + lane + WARP * pair as u32;
+                let row = if row < self.last { row } else { self.last };
+                for k in 0..taps {
+                    let tap = if i + k < p.mask_width { i + k } else { i };
+                    let byte = self.tile.first + x + tap * p.channels;
+                    // SAFETY: in the tile.
+                    let word = unsafe { self.tile.word(row, byte / 4) };
+                    samples[pair][k as usize] = (word >> (byte % 4 * 8) & 0xff) as f64;
+                }
             }
-            i += 1;
+            for k in 0..taps {
+                // SAFETY: in the taps.
+                let tap = if i + k < p.mask_width { unsafe { d.tap(i + k) } } else { 0.0 } as f64;
+                for pair in 0..PAIRS {
+                    along[pair] = d.fma(tap, samples[pair][k as usize], along[pair]);
+                }
+            }
+            i += taps;
         }
-        let (mut sum, mut j) = (0.0, 0);
-        while j < p.mask_height {
-            // SAFETY: in the taps.
-            let tap = unsafe { d.tap(p.mask_width + j) };
-            sum = d.fma(tap as f64, d.shuffle_f64(along, j), sum);
-            j += 1;
+        let mut sum = 0.0;
+        for pair in 0..PAIRS {
+            let mut j = WARP * pair as u32;
+            let end = if p.mask_height < j + WARP { p.mask_height } else { j + WARP };
+            while j < end {
+                let rows = [0, 1, 2, 3].map(|k| d.shuffle_f64(along[pair], (j + k) % WARP));
+                for k in 0..4 {
+                    // SAFETY: in the taps.
+                    let tap = if j + k < end { unsafe { d.tap(p.mask_width + j + k) } } else { 0.0 } as f64;
+                    sum = d.fma(tap, rows[k as usize], sum);
+                }
+                j += 4;
+            }
         }
         (sum.clamp(0.0, 255.0) + ROUNDER).to_bits() as u32
     }

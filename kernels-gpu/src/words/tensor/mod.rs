@@ -66,6 +66,32 @@ fn quotient(number: i32, divisor: i32) -> i32 {
     }
 }
 
+/// Stores a word per lane, those of four lanes behind each other, at any address `to`, if `is_inside`, which is the same in the four lanes: the
+/// aligned words between, and one byte per lane of the four before the first and behind the last. All threads of the warp call this together.
+#[inline(always)]
+unsafe fn store_at_any<D: Device>(d: D, to: u64, word: u32, is_inside: bool) {
+    let lane = d.thread_x() % WARP;
+    let quarter = lane % 4;
+    let before = to.wrapping_neg() as u32 % 4;
+    let next = d.shuffle(word, (lane + 1) % WARP);
+    // The first lane's bytes before the words; the last one's behind them.
+    let is_before = quarter < before;
+    let end = d.shuffle(word, lane - quarter + if is_before { 0 } else { 3 });
+    if is_inside {
+        // SAFETY: in the output row, at words and bytes.
+        unsafe {
+            if before == 0 || quarter < 3 {
+                d.store(Global::<u32>::at(to + before as u64), 0, from_bit(word, next, 8 * before));
+            }
+            if before != 0 {
+                let byte = if is_before { quarter } else { 12 + quarter };
+                let first = Global::<u8>::at(to - 4 * quarter as u64);
+                d.store(first, byte as u64, (end >> (8 * quarter)) as u8);
+            }
+        }
+    }
+}
+
 /// A block's tile of the image, at the start of the shared memory, and the digits of the taps.
 struct Tile<'p, D> {
     d: D,
