@@ -181,7 +181,7 @@ mod tests {
         last.push((deviation(I16), "local-sliding", deviation(F32)));
         last.push((boxes(U8, 1, 17, 17), "march-means", boxes(U8, 1, 19, 19)));
         last.push((boxes(U8, 1, 3, 3), "march-means", boxes(U8, 1, 3, 5)));
-        last.push((boxes(U8, 1, 63, 49), "words-tensor-means", boxes(U8, 1, 63, 51)));
+        last.push((boxes(U8, 1, 49, 49), "words-tensor-means", boxes(U8, 1, 3, 51)));
         last.push((boxes(U8, 4, 15, 15), "words-tensor-means", boxes(U8, 4, 16, 15)));
         let blur = |channels, taps: (u32, u32)| {
             let axis = |taps: u32| Taps::new(vec![1.0 / taps as f32; taps as usize]).unwrap();

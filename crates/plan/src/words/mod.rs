@@ -146,7 +146,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-means",
             Family::Words,
-            "means of u8 over odd numbers of samples, up to 49 rows, by kernels of words-tensor-axes; sm_90",
+            "means of u8 over 3 to 1000 samples (some of more), an odd number, up to 49 rows; as words-tensor-axes",
             &For(tensor::means),
         )
     },

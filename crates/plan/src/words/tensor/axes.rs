@@ -355,7 +355,15 @@ mod tests {
 
     #[test]
     fn means_are_never_doubtful() {
-        for (width, height) in [(3, 3), (15, 15), (17, 17), (1, 5), (63, 17), (65, 1)] {
+        // All windows of up to 1000 samples are taken.
+        for (width, height) in
+            (1..=205).step_by(2).flat_map(|width| (1..=49).step_by(2).map(move |height| (width, height)))
+        {
+            let samples: usize = width * height;
+            let axes = [vec![1.0; width], vec![1.0 / samples as f64; height]];
+            assert!(samples > 1000 || samples == 1 || Digits::of_means(&axes[0], &axes[1], samples as u64).is_ok());
+        }
+        for (width, height) in [(3, 3), (15, 15), (17, 17), (1, 5), (63, 17), (65, 1), (31, 31), (49, 49)] {
             let samples = width * height;
             let [x, y] = [vec![1.0; width], vec![1.0 / samples as f64; height]];
             let digits = Digits::of_means(&x, &y, samples as u64).unwrap();
