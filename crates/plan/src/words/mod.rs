@@ -136,7 +136,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-axes",
             Family::Words,
-            "u8; up to 49 taps down, 205 samples across; taps of many bits, across not negative; sm_90",
+            "u8; up to 49 taps down, 205 samples across; many bits, across not negative; sm_90",
             &For(tensor::axes),
         )
     },
@@ -146,7 +146,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-means",
             Family::Words,
-            "means of u8 over 3 to 1000 samples (some of more), an odd number, up to 49 rows; as words-tensor-axes",
+            "means of u8 over odd numbers of samples up to 1000, some beyond, 49 rows; sm_90",
             &For(tensor::means),
         )
     },
