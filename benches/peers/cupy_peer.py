@@ -14,7 +14,7 @@ def busy():
 
 
 def prepare(work):
-    if work.operation == "chain":  # no one call of CuPy's
+    if work.operation in ("chain", "fft"):  # no one call of CuPy's
         return None
     image = cupy.asarray(work.image())
     if work.operation == "histogram":
@@ -66,7 +66,7 @@ def volume(work, image, out):
 
 def prepare_fft(work):
     """A large mask as a product of spectra, the mask's kept: cuFFT's two transforms, and the pixels whose windows are whole."""
-    if work.operation != "dense" or work.pixel != "f32" or work.channels > 1:
+    if work.operation not in ("dense", "fft") or work.pixel != "f32" or work.channels > 1:
         return None
     width, height = work.extent()
     if width * height < FEWEST_FFT_TAPS:

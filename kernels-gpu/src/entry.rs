@@ -3,8 +3,8 @@
 // A PTX build contains one family, and does not need all of these.
 #[allow(unused_imports)]
 use crate::{
-    boxes, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, paired, patch, pointwise, rgba,
-    samples, statistics, volumes, windows, words, Body,
+    boxes, conv1d, conv2d, device::Global, fft, histogram, limits, local, lookup, march, paired, patch, pointwise,
+    rgba, samples, statistics, volumes, windows, words, Body,
 };
 use apron_abi::*;
 

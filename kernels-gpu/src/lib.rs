@@ -18,6 +18,7 @@ pub mod conv1d;
 pub mod conv2d;
 pub mod device;
 mod entry;
+pub mod fft;
 pub mod histogram;
 pub mod limits;
 pub mod local;

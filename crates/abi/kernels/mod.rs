@@ -7,6 +7,7 @@
 mod boxes;
 mod conv1d;
 mod conv2d;
+mod fft;
 mod histogram;
 mod limits;
 mod local;
@@ -51,6 +52,7 @@ const FAMILIES: &[Family] = &[
     pointwise::FAMILY,
     local::FAMILY,
     lookup::FAMILY,
+    fft::FAMILY,
 ];
 
 /// A kernel. Its fields are Rust expressions, for the scope of `src/kernel.rs`, or of `entry.rs` in `kernels-gpu`.

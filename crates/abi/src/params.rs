@@ -78,6 +78,7 @@ pub enum Params {
     LimitsFfmaParams(LimitsFfmaParams),
     PointwiseParams(PointwiseParams),
     PadParams(PadParams),
+    FftParams(FftParams),
     OrderedParams(OrderedParams),
     HistogramCellsParams(HistogramCellsParams),
     HistogramValuesParams(HistogramValuesParams),
@@ -116,6 +117,7 @@ impl Params {
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { row_stride, ..p }),
             Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
+            Params::FftParams(p) => Params::FftParams(FftParams { row_stride, ..p }),
             Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),
             _ => return None,
         })

@@ -12,6 +12,7 @@ mod correlate;
 mod counts;
 mod device;
 mod error;
+mod fft;
 pub mod filters;
 mod formula;
 mod histogram;
@@ -51,9 +52,10 @@ pub use half::f16;
 
 pub use any_image::AnyImage;
 pub use apron_abi::{
-    Accumulator, BOX_CHUNK, Bool, Cast, FromSum, IntegerTotals, Ordered, Overflow, Rounding, Sample, between_tiles,
-    bilinear, direction,
+    Accumulator, BOX_CHUNK, Bool, Cast, Complex, FromSum, IntegerTotals, Ordered, Overflow, Rounding, Sample,
+    between_tiles, bilinear, direction,
 };
+pub use apron_abi::{FFT_MOST_TAPS, FFT_ROOTS, fft_join, fft_product, fft_split};
 pub use apron_abi::{f64_of_order, order_of, order_of_f64, sample_of_order};
 pub use binning::Binning;
 pub use border::{AxisBorder, Border, Borders, Constants};
@@ -63,6 +65,7 @@ pub use correlate::{Correlate, Separable};
 pub use counts::{ByteHistogram, CellHistogram, EdgeHistogram, check_roi};
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
+pub use fft::{Fft, Tiling};
 pub use formula::{Formula, Named};
 pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{Image, MAX_SIDE, Shape};

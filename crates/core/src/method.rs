@@ -2,7 +2,7 @@
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
-use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scaled, Weights};
+use crate::{BoxFilter, Correlate, Error, Fft, FilterProblem, PixelType, Result, Scaled, Weights};
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,11 +17,13 @@ pub enum Method {
     LowRank,
     /// Running sums over windows, and one product.
     Box,
+    /// Fourier transforms of tiles, whose [error](crate::Fft::unit) is relative to the norm of a tile: never chosen by itself.
+    Fft,
 }
 
 impl Method {
     /// All methods.
-    pub const ALL: [Method; 4] = [Method::Direct, Method::Separable, Method::LowRank, Method::Box];
+    pub const ALL: [Method; 5] = [Method::Direct, Method::Separable, Method::LowRank, Method::Box, Method::Fft];
 }
 
 impl fmt::Display for Method {
@@ -31,6 +33,7 @@ impl fmt::Display for Method {
             Method::Separable => "separable",
             Method::LowRank => "low-rank",
             Method::Box => "box",
+            Method::Fft => "fft",
         })
     }
 }
@@ -41,7 +44,7 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Method> {
         let found = Method::ALL.into_iter().find(|method| method.to_string() == text);
         found.ok_or_else(|| {
-            Error::parameter("method", "method", format!("'{text}'"), "direct, separable, low-rank or box")
+            Error::parameter("method", "method", format!("'{text}'"), "direct, separable, low-rank, box or fft")
         })
     }
 }
@@ -76,6 +79,7 @@ impl FilterProblem {
             FilterProblem::Separable(_) => Some(Method::Separable),
             FilterProblem::LowRank(_) => Some(Method::LowRank),
             FilterProblem::Box(_) => Some(Method::Box),
+            FilterProblem::Fft(_) => Some(Method::Fft),
             FilterProblem::Scaled(Scaled { weights: Weights::Dense(_), .. }) => Some(Method::Direct),
             FilterProblem::Scaled(Scaled { weights: Weights::Separable(..), .. }) => Some(Method::Separable),
             FilterProblem::LocalStd(_)
@@ -123,14 +127,20 @@ impl FilterProblem {
             Method::Direct => Err("only a mask is summed tap by tap"),
             Method::Separable => separable(&self)?.map(FilterProblem::Separable),
             Method::LowRank => low_rank(&self, MOST_TERMS)?.map(FilterProblem::LowRank),
+            Method::Fft => match &self {
+                FilterProblem::Correlate(problem) => Fft::of(problem).map(FilterProblem::Fft),
+                _ => Err("only a mask is transformed"),
+            },
         };
         let refused = |why: &str| Error::parameter(self.operation(), "method", method, format!("another: {why}"));
         Ok(ByMethod { problem: restated.map_err(refused)?, why: "asked for" })
     }
 
     fn chosen(self) -> Result<ByMethod> {
-        if let FilterProblem::LowRank(_) = self {
-            return Ok(ByMethod { problem: self, why: "stated as terms" });
+        match self {
+            FilterProblem::LowRank(_) => return Ok(ByMethod { problem: self, why: "stated as terms" }),
+            FilterProblem::Fft(_) => return Ok(ByMethod { problem: self, why: "stated as transforms" }),
+            _ => {}
         }
         let unboxed = match boxed(&self).and_then(|problem| worth_boxing(&problem).map(|why| (problem, why))) {
             Ok((problem, why)) => return Ok(ByMethod { problem: FilterProblem::Box(problem), why }),

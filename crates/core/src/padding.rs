@@ -64,6 +64,7 @@ impl FilterProblem {
         Some(match self {
             FilterProblem::Correlate(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Separable(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::Fft(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::LowRank(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Scaled(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),

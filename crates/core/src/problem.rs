@@ -1,9 +1,9 @@
 //! Problems: what to compute, as values, grouped by the kind of result: an image, counts or numbers.
 
 use crate::{
-    BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
-    JointHistogram, LocalStd, Lookup, LowRank, Pad, Paired, Pixel, PixelType, Pointwise, Result, Scaled, Separable,
-    Shape, VolumeFilter, WeightedBins, Window,
+    BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, Fft, FloatStatistics,
+    Image, JointHistogram, LocalStd, Lookup, LowRank, Pad, Paired, Pixel, PixelType, Pointwise, Result, Scaled,
+    Separable, Shape, VolumeFilter, WeightedBins, Window,
 };
 
 /// Checks that an image and the output's sample type match a problem.
@@ -162,6 +162,7 @@ problems! {
         Separable(Separable) = "separable",
         // Low-rank sums use the variants of their terms.
         LowRank(LowRank) = "separable",
+        Fft(Fft) = Fft::NAME,
         Scaled(Scaled) = Scaled::NAME,
         Box(BoxFilter) = BoxFilter::NAME,
         LocalStd(LocalStd) = LocalStd::NAME,
@@ -243,6 +244,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.src,
             FilterProblem::Separable(problem) => problem.src,
             FilterProblem::LowRank(problem) => problem.src,
+            FilterProblem::Fft(problem) => problem.src,
             FilterProblem::Scaled(problem) => problem.src,
             FilterProblem::Box(problem) => problem.src,
             FilterProblem::LocalStd(problem) => problem.src,
@@ -258,7 +260,7 @@ impl FilterProblem {
         match self {
             FilterProblem::Correlate(problem) => problem.dst,
             FilterProblem::Separable(problem) => problem.dst,
-            FilterProblem::LowRank(_) => PixelType::F32,
+            FilterProblem::LowRank(_) | FilterProblem::Fft(_) => PixelType::F32,
             FilterProblem::Scaled(problem) => problem.dst,
             FilterProblem::Box(problem) => problem.dst,
             FilterProblem::LocalStd(problem) => problem.dst,
@@ -283,6 +285,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.window(),
             FilterProblem::Separable(problem) => problem.window(),
             FilterProblem::LowRank(problem) => problem.window(),
+            FilterProblem::Fft(problem) => problem.window(),
             FilterProblem::Scaled(problem) => problem.window(),
             FilterProblem::Box(problem) => problem.window(),
             FilterProblem::LocalStd(problem) => problem.window(),
@@ -302,6 +305,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.sides().size,
             FilterProblem::Separable(problem) => problem.sides().size,
             FilterProblem::LowRank(problem) => problem.sides().size,
+            FilterProblem::Fft(problem) => problem.sides().size,
             FilterProblem::Scaled(problem) => problem.sides().size,
             FilterProblem::Box(problem) => problem.sides().size,
             FilterProblem::LocalStd(problem) => problem.sides().size,
@@ -320,6 +324,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.sides().anchor,
             FilterProblem::Separable(problem) => problem.sides().anchor,
             FilterProblem::LowRank(problem) => problem.sides().anchor,
+            FilterProblem::Fft(problem) => problem.sides().anchor,
             FilterProblem::Scaled(problem) => problem.sides().anchor,
             FilterProblem::Box(problem) => problem.sides().anchor,
             FilterProblem::LocalStd(problem) => problem.sides().anchor,

@@ -90,7 +90,10 @@ impl FilterProblem {
                 }
                 reads
             }
-            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => return Ok(None),
+            // Tiles are anchored at the image's first row.
+            FilterProblem::Fft(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => {
+                return Ok(None);
+            }
         }))
     }
 
@@ -114,7 +117,9 @@ impl FilterProblem {
             FilterProblem::LocalStd(p) => on(&mut p.shape, &mut p.border, &mut p.extent),
             FilterProblem::Paired(p) => on(&mut p.shape, &mut p.border, &mut p.extent),
             FilterProblem::Pointwise(p) => p.shape.height = height,
-            FilterProblem::Pad(_) | FilterProblem::Volume(_) => unreachable!("it has no strips"),
+            FilterProblem::Fft(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => {
+                unreachable!("it has no strips")
+            }
         }
         problem
     }

@@ -94,6 +94,12 @@ pub fn filter_into(
         FilterProblem::Volume(p) => each_type_mut!(out, out => crate::volume_into(input, p, out)),
         FilterProblem::Paired(p) => each_single_pair!(image, out => crate::paired_into(image, p, out)),
         FilterProblem::Scaled(p) => each_single_pair!(image, out => crate::scaled_into(image, p, out)),
+        FilterProblem::Fft(p) => match out {
+            AnyImageMut::F32(out) => {
+                each_single!(image => crate::fft_into(image, p, out), _image => Err(no_doubles(problem)))
+            }
+            _ => mismatch(),
+        },
         FilterProblem::LowRank(p) => match out {
             AnyImageMut::F32(out) => {
                 each_single!(image => crate::low_rank_into(image, p, out), _image => Err(no_doubles(problem)))

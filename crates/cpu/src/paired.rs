@@ -89,7 +89,11 @@ fn filtered<I: Pixel>(
         FilterProblem::Box(p) => box_windows(image, p, window, out),
         FilterProblem::LocalStd(p) => local_std_windows(image, p, window, out),
         FilterProblem::Paired(p) => paired_rows(image, p, rows, &mut Default::default(), out),
-        FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => {
+        FilterProblem::Scaled(_)
+        | FilterProblem::Pointwise(_)
+        | FilterProblem::Pad(_)
+        | FilterProblem::Fft(_)
+        | FilterProblem::Volume(_) => {
             unreachable!("no part")
         }
     }

@@ -18,8 +18,16 @@ pub(crate) trait Vector<S>: Copy {
     fn load(from: &[S]) -> Self;
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
+    /// `self * b - c`, rounded once.
+    fn fms(self, b: Self, c: Self) -> Self;
+    /// `c - self * b`, rounded once.
+    fn fnma(self, b: Self, c: Self) -> Self;
     /// `self + b`.
     fn add(self, b: Self) -> Self;
+    /// `self - b`.
+    fn sub(self, b: Self) -> Self;
+    /// `self * b`.
+    fn mul(self, b: Self) -> Self;
     /// Stores to the first samples of `to`.
     fn store(self, to: &mut [S]);
 }
@@ -151,6 +159,22 @@ macro_rules! baseline {
             #[inline(always)]
             fn fma(self, b: Self, c: Self) -> Self {
                 std::array::from_fn(|lane| self[lane].mul_add(b[lane], c[lane]))
+            }
+            #[inline(always)]
+            fn fms(self, b: Self, c: Self) -> Self {
+                std::array::from_fn(|lane| self[lane].mul_add(b[lane], -c[lane]))
+            }
+            #[inline(always)]
+            fn fnma(self, b: Self, c: Self) -> Self {
+                std::array::from_fn(|lane| (-self[lane]).mul_add(b[lane], c[lane]))
+            }
+            #[inline(always)]
+            fn sub(self, b: Self) -> Self {
+                std::array::from_fn(|lane| self[lane] - b[lane])
+            }
+            #[inline(always)]
+            fn mul(self, b: Self) -> Self {
+                std::array::from_fn(|lane| self[lane] * b[lane])
             }
             #[inline(always)]
             fn add(self, b: Self) -> Self {
@@ -290,7 +314,8 @@ mod x86 {
     }
 
     macro_rules! vector {
-        ($($vector:ty: $type:ty, $lanes:literal, $splat:ident, $load:ident, $fma:ident, $add:ident, $store:ident;)*) => {$(
+        ($($vector:ty: $type:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident,
+           $fma:ident, $fms:ident, $fnma:ident, $add:ident, $sub:ident, $mul:ident;)*) => {$(
             impl Vector<$type> for $vector {
                 const LANES: usize = $lanes;
                 #[inline(always)]
@@ -311,9 +336,29 @@ mod x86 {
                     unsafe { $fma(self, b, c) }
                 }
                 #[inline(always)]
+                fn fms(self, b: Self, c: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $fms(self, b, c) }
+                }
+                #[inline(always)]
+                fn fnma(self, b: Self, c: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $fnma(self, b, c) }
+                }
+                #[inline(always)]
                 fn add(self, b: Self) -> Self {
                     // SAFETY: as above.
                     unsafe { $add(self, b) }
+                }
+                #[inline(always)]
+                fn sub(self, b: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $sub(self, b) }
+                }
+                #[inline(always)]
+                fn mul(self, b: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $mul(self, b) }
                 }
                 #[inline(always)]
                 fn store(self, to: &mut [$type]) {
@@ -325,10 +370,14 @@ mod x86 {
         )*};
     }
     vector! {
-        __m512: f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_fmadd_ps, _mm512_add_ps, _mm512_storeu_ps;
-        __m512d: f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_fmadd_pd, _mm512_add_pd, _mm512_storeu_pd;
-        __m256: f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_fmadd_ps, _mm256_add_ps, _mm256_storeu_ps;
-        __m256d: f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_fmadd_pd, _mm256_add_pd, _mm256_storeu_pd;
+        __m512: f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps,
+            _mm512_fmadd_ps, _mm512_fmsub_ps, _mm512_fnmadd_ps, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps;
+        __m512d: f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd,
+            _mm512_fmadd_pd, _mm512_fmsub_pd, _mm512_fnmadd_pd, _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd;
+        __m256: f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps,
+            _mm256_fmadd_ps, _mm256_fmsub_ps, _mm256_fnmadd_ps, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps;
+        __m256d: f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd,
+            _mm256_fmadd_pd, _mm256_fmsub_pd, _mm256_fnmadd_pd, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd;
     }
 }
 

@@ -298,6 +298,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
         Params::PointwiseParams(params) => (&raw mut *params).cast(),
         Params::PadParams(params) => (&raw mut *params).cast(),
+        Params::FftParams(params) => (&raw mut *params).cast(),
         Params::OrderedParams(params) => (&raw mut *params).cast(),
         Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
         Params::HistogramValuesParams(params) => (&raw mut *params).cast(),

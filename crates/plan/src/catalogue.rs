@@ -3,7 +3,7 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics,
+    boxes, conv1d, conv2d, fft, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics,
     volumes, words,
 };
 use apron_abi::Family;
@@ -26,6 +26,7 @@ const FAMILIES: &[&[Variant]] = &[
     histogram::weighted::VARIANTS,
     histogram::joint::VARIANTS,
     local::VARIANTS,
+    fft::VARIANTS,
     pointwise::VARIANTS,
     pointwise::pad::VARIANTS,
     lookup::VARIANTS,

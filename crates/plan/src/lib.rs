@@ -9,6 +9,7 @@ mod catalogue;
 mod choice;
 mod conv1d;
 mod conv2d;
+mod fft;
 mod histogram;
 mod kernels;
 pub mod limits;

@@ -69,6 +69,9 @@ pub fn filter(
         FilterProblem::Pad(p) => each_type!(input, image => Pixel::into_any(crate::pad(image, p)?)),
         FilterProblem::Paired(p) => each_single_pair!(p.dst, image => crate::paired(image, p)?),
         FilterProblem::Scaled(p) => each_single_pair!(p.dst, image => crate::scaled(image, p)?),
+        FilterProblem::Fft(p) => {
+            each_single!(problem, input, image => AnyImage::F32(crate::fft(image, p)?), _image => return Err(no_doubles(problem)))
+        }
         FilterProblem::LowRank(p) => {
             each_single!(problem, input, image => AnyImage::F32(crate::low_rank(image, p)?), _image => return Err(no_doubles(problem)))
         }

@@ -48,7 +48,11 @@ fn filtered<I: Pixel>(image: &Image<I>, filter: &FilterProblem) -> Result<Image<
         FilterProblem::Box(p) => box_filter(image, p),
         FilterProblem::LocalStd(p) => local_std(image, p),
         FilterProblem::Paired(p) => paired(image, p),
-        FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => {
+        FilterProblem::Scaled(_)
+        | FilterProblem::Pointwise(_)
+        | FilterProblem::Pad(_)
+        | FilterProblem::Fft(_)
+        | FilterProblem::Volume(_) => {
             unreachable!("no part")
         }
     }

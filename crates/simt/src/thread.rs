@@ -331,6 +331,15 @@ impl Device for &Thread<'_, '_> {
     }
 
     #[inline(never)]
+    unsafe fn shared_store2<T: Element>(self, to: Shared<T>, index: u32, values: [T; 2]) {
+        self.aligned(byte_of(to, index) as u64, 8, "writes 2 words to shared memory");
+        for (i, value) in (0..).zip(values) {
+            // SAFETY: every element is checked where it is written.
+            unsafe { self.shared_store(to, index + i, value) };
+        }
+    }
+
+    #[inline(never)]
     unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
         self.aligned(byte_of(to, index) as u64, 16, "writes 4 words to shared memory");
         for (i, value) in (0..).zip(values) {

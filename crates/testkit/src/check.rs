@@ -63,6 +63,7 @@ impl Errors {
         let (shape, largest) = (image.shape(), if let AnyImage::F32(_) = image { f32::MAX as f64 } else { f64::MAX });
         let (row, channels) = (shape.row_samples(), shape.channels as usize);
         let exact: Box<dyn Fn(u32, u32, u32) -> Exact> = match problem {
+            FilterProblem::Fft(problem) => Box::new(crate::fft::exact(problem, &case.image)),
             FilterProblem::Volume(problem) => Box::new(crate::volumes::exact(problem, &case.image)),
             _ => Box::new(|x, y, channel| exact::filter(problem, case, x, y, channel)),
         };
@@ -100,6 +101,8 @@ impl Case {
     pub fn is_large(&self) -> bool {
         let taps = match self.filter() {
             Some(FilterProblem::Correlate(problem)) => problem.mask.taps().len() as u64,
+            // Stages of butterflies.
+            Some(FilterProblem::Fft(_)) => 64,
             Some(FilterProblem::Separable(problem)) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
             Some(FilterProblem::LowRank(problem)) => {
                 let taps = problem.separables().map(|term| (term.taps_x.len() + term.taps_y.len()) as u64);

@@ -20,6 +20,10 @@ impl fmt::Display for Case {
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} mask {width}x{height} {}{clamp}", p.src, p.dst, p.border)
             }
+            Problem::Filter(FilterProblem::Fft(p)) => {
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->f32 transforms, mask {}x{} {}", p.src, p.mask.width(), p.mask.height(), p.border)
+            }
             Problem::Filter(FilterProblem::Separable(p)) => {
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} taps {}+{} {}", p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)

@@ -26,7 +26,7 @@ fn line(image: &AnyImage<'_>, border: Border, (x, y): (i32, i32), count: u32, ch
 }
 
 /// Returns the sample at a column and row, which may be outside the image, as f64.
-fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) -> f64 {
+pub(crate) fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) -> f64 {
     let shape = image.shape();
     let (mode, constant) = border.mode_of(image.pixel_type());
     match (mode.map(x, shape.width as i32), mode.map(y, shape.height as i32)) {
@@ -129,6 +129,7 @@ pub(crate) fn stride(problem: &FilterProblem) -> usize {
 pub(crate) fn taps(problem: &FilterProblem) -> u64 {
     match problem {
         FilterProblem::Correlate(problem) => problem.mask.width() as u64 * problem.mask.height() as u64,
+        FilterProblem::Fft(problem) => problem.mask.width() as u64 * problem.mask.height() as u64,
         FilterProblem::Separable(problem) => problem.taps_x.len() as u64 * problem.taps_y.len() as u64,
         FilterProblem::LowRank(problem) => {
             let taps = problem.separables().map(|term| term.taps_x.len() as u64 * term.taps_y.len() as u64);
@@ -151,6 +152,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
     let image = &case.image;
     match problem {
         FilterProblem::Correlate(problem) => correlate(problem, image, x, y, channel),
+        FilterProblem::Fft(problem) => crate::fft::exact(problem, image)(x, y, channel),
         FilterProblem::Separable(problem) => separable(problem, image, x, y, channel),
         FilterProblem::LowRank(problem) => low_rank(problem, image, x, y, channel),
         FilterProblem::Box(problem) => box_filter(problem, image, x, y, channel),
@@ -171,7 +173,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
     }
 }
 
-fn correlate(problem: &Correlate, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+pub(crate) fn correlate(problem: &Correlate, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
     let (mask, numbers) = (&problem.mask, Numbers::of(problem.dst));
     let taps: Vec<f64> = mask.taps_for(problem.src);

@@ -13,6 +13,7 @@ impl Case {
         match self.filter_mut() {
             Some(FilterProblem::Correlate(problem)) => problem.extent = extent,
             Some(FilterProblem::Separable(problem)) => problem.extent = extent,
+            Some(FilterProblem::Fft(problem)) => problem.extent = extent,
             Some(FilterProblem::LowRank(problem)) => problem.extent = extent,
             Some(FilterProblem::Box(problem)) => problem.extent = extent,
             Some(FilterProblem::LocalStd(problem)) => problem.extent = extent,

@@ -15,6 +15,7 @@ mod doubles;
 mod exact;
 mod extents;
 pub mod features;
+mod fft;
 mod halves;
 pub mod machine;
 mod methods;

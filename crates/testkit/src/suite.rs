@@ -400,6 +400,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    crate::fft::transforms(&mut next, &mut cases);
     cases
 }
 

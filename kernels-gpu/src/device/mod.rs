@@ -193,6 +193,12 @@ pub trait Device: Copy {
     /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 2, and the array's offset of 8
     /// bytes.
     unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2];
+    /// Writes two elements of 4 bytes of shared memory.
+    ///
+    /// # Safety
+    /// As [`shared_store`](Device::shared_store) for each; `index` is a multiple of 2, and the array's offset of 8
+    /// bytes.
+    unsafe fn shared_store2<T: Element>(self, to: Shared<T>, index: u32, values: [T; 2]);
     /// Writes four elements of 4 bytes of shared memory.
     ///
     /// # Safety

@@ -134,6 +134,11 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    unsafe fn shared_store2<T: Element>(self, to: Shared<T>, index: u32, values: [T; 2]) {
+        unsafe { *shared_pointer(to, index).cast::<[T; 2]>() = values }
+    }
+
+    #[inline(always)]
     unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
         unsafe { *shared_pointer(to, index).cast::<[T; 4]>() = values }
     }

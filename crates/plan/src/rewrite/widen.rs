@@ -4,8 +4,8 @@
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_core::{
-    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, Paired, PixelType, PointOp, Pointwise, Problem, Scaled,
-    Separable,
+    BoxFilter, Correlate, Fft, FilterProblem, LocalStd, LowRank, Paired, PixelType, PointOp, Pointwise, Problem,
+    Scaled, Separable,
 };
 
 const F32: PixelType = PixelType::F32;
@@ -29,6 +29,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
         FilterProblem::Separable(p) => Separable { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Its output type is an integer.
         FilterProblem::Scaled(p) => Scaled { src: read(p.src), ..p }.into(),
+        FilterProblem::Fft(p) => Fft { src: read(p.src), ..p }.into(),
         FilterProblem::LowRank(p) => LowRank { src: read(p.src), ..p }.into(),
         // Exact sums of integers have kernels of their own.
         FilterProblem::Box(p) => {

@@ -143,6 +143,7 @@ impl Work {
         match filter {
             FilterProblem::Scaled(p) => Self::side(&p.sums()),
             FilterProblem::Correlate(p) => (p.mask.width() as f64 * p.mask.height() as f64).sqrt().round() as u32,
+            FilterProblem::Fft(p) => (p.mask.width() as f64 * p.mask.height() as f64).sqrt().round() as u32,
             FilterProblem::Separable(p) => (p.taps_x.len() + p.taps_y.len()).div_ceil(2),
             FilterProblem::LowRank(p) => p.terms.first().map_or(1, |(x, y)| (x.len() + y.len()).div_ceil(2)),
             FilterProblem::Box(p) => p.width.midpoint(p.height),

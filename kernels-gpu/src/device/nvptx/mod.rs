@@ -253,6 +253,14 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn shared_store2<T: Element>(self, to: Shared<T>, index: u32, values: [T; 2]) {
+        unsafe {
+            let [a, b]: [u32; 2] = transmute_copy(&values);
+            asm!("st.shared.v2.b32 [{2}], {{{0}, {1}}};", in(reg32) a, in(reg32) b, in(reg32) shared_address(to, index), options(nostack));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
         unsafe {
             let [a, b, c, d]: [u32; 4] = transmute_copy(&values);

@@ -7,8 +7,8 @@ use super::chain::CHAIN;
 use super::images::{Data, Picture};
 use super::workloads::{Composed, Operation, Solid, Workload, range};
 use Operation::{
-    Bins, Box, Chain, Composed as Made, Dense, Deviation, Gauss, Histogram, PerChannel, Percentiles, Range, Separable,
-    Volume,
+    Bins, Box, Chain, Composed as Made, Dense, Deviation, Fft, Gauss, Histogram, PerChannel, Percentiles, Range,
+    Separable, Volume,
 };
 use apron::{Border, Limit, PixelType, Shape};
 use std::fmt;
@@ -19,6 +19,7 @@ impl fmt::Display for Workload {
         let picture = &self.picture;
         match self.operation {
             Separable(radius) => write!(f, "separable {picture} radius {radius}"),
+            Fft(width, height) => write!(f, "fft {picture} mask {width}x{height}"),
             Dense(width, height) => write!(f, "dense {picture} mask {width}x{height}"),
             Box(width, height) => write!(f, "box {picture} window {width}x{height}"),
             Gauss(radius) => write!(f, "gauss {picture} mask {0}x{0}", 2 * radius + 1),
@@ -82,6 +83,10 @@ impl FromStr for Workload {
             ("separable", ["radius", radius]) => Separable(radius.parse().map_err(|_| wrong())?),
             ("gauss", ["mask", size]) => match numbers(size).ok_or_else(wrong)?[..] {
                 [width, height] if width == height && width % 2 == 1 => Gauss(width / 2),
+                _ => return Err(wrong()),
+            },
+            ("fft", ["mask", size]) => match numbers(size).ok_or_else(wrong)?[..] {
+                [width, height] => Fft(width, height),
                 _ => return Err(wrong()),
             },
             ("dense" | "box", ["mask" | "window", size]) => match numbers(size).ok_or_else(wrong)?[..] {

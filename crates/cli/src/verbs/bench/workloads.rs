@@ -5,8 +5,8 @@ use super::images::{Data, Picture, mix};
 use super::solved::{Enqueued, Solved};
 use apron::volumes::{VolumeFormula, VolumeMask, VolumeSource};
 use apron::{
-    Bins, Border, Device, DeviceImage, DeviceVolume, FilterBuilder, Limit, Mask, Named, PixelType, Result, Source,
-    Taps, volumes,
+    Bins, Border, Device, DeviceImage, DeviceVolume, FilterBuilder, Limit, Mask, Method, Named, PixelType, Result,
+    Source, Taps, volumes,
 };
 
 /// An operation on an image, the limit that bounds it, and a target relative to that limit.
@@ -28,6 +28,8 @@ pub(super) enum Operation {
     Separable(u32),
     /// Mask of this width and height that is not separable.
     Dense(u32, u32),
+    /// As [`Dense`](Operation::Dense), by transforms of tiles.
+    Fft(u32, u32),
     /// Mean over a window of this width and height.
     Box(u32, u32),
     /// Separable filter with binomial taps of this radius.
@@ -120,7 +122,7 @@ pub(super) enum Target {
 
 use Data::{Constant, Natural, Sorted, TwoValued, Uniform};
 use Operation::{
-    Bins as ManyBins, Box, Chain, Composed as Made, Dense, Deviation, Gauss, Histogram as Counts, PerChannel,
+    Bins as ManyBins, Box, Chain, Composed as Made, Dense, Deviation, Fft, Gauss, Histogram as Counts, PerChannel,
     Percentiles, Range, Separable, Volume as InVolume,
 };
 use PixelType::{F32, U8, U16};
@@ -216,6 +218,8 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Separable(8), STRIDED),
     shown(Dense(7, 7), STRIDED),
     shown(Box(15, 15), STRIDED),
+    shown(Fft(64, 64), picture(F32, [2048, 2048, 1])),
+    shown(Fft(31, 31), picture(F32, [4096, 4096, 1])),
     shown(Gauss(2), Picture { gap: 64, ..RGBA }),
     shown(Gauss(2), picture(U8, [8191, 8192, 4])),
     shown(Separable(2), picture(U8, [8191, 8192, 1])),
@@ -291,7 +295,9 @@ impl Workload {
             Separable(radius) | Gauss(radius) => 2 * (2 * radius + 1),
             Dense(width, height) => width * height,
             // A mean takes fewer operations; a histogram multiplies nothing.
-            Box(..) | Deviation(_) | Counts | PerChannel | Range | ManyBins(_) | Percentiles(_) | Chain => return None,
+            Box(..) | Deviation(_) | Fft(..) | Counts | PerChannel | Range | ManyBins(_) | Percentiles(_) | Chain => {
+                return None;
+            }
             // Fewer than its parts' masks have together.
             Made(Composed::Gradient) => 18,
             Made(Composed::Log | Composed::Dog | Composed::Unsharp) => 34,
@@ -339,6 +345,10 @@ impl Workload {
             Dense(width, height) => {
                 let mask = Mask::new(width, height, weights(width * height))?.normalized()?;
                 device.correlate(image, mask)
+            }
+            Fft(width, height) => {
+                let mask = Mask::new(width, height, weights(width * height))?.normalized()?;
+                device.correlate(image, mask).method(Method::Fft)
             }
             Box(width, height) => device.box_filter(image, width, height),
             Deviation(side) => return filtered(device.local_std(image, side).border(self.border), room),

@@ -1,0 +1,171 @@
+//! Correlation with a dense mask by Fourier transforms of tiles.
+
+use crate::window::Sides;
+use crate::{Border, Correlate, Error, Extent, Mask, PixelType, Result, Shape, Window};
+use apron_abi::{Complex, FFT_MOST_TAPS, FFT_ROOTS_F64, fft_side};
+
+/// Dense correlation with f32 results, computed tile by tile: each tile of the image is transformed, multiplied by the mask's
+/// transform, and transformed back ([butterflies](apron_abi::fft_split)). The time per output sample grows with the logarithm of
+/// the mask's size.
+///
+/// Each result differs from the exact sum by at most [`unit`](Fft::unit) times the Euclidean norm of its tile times the sum of
+/// the taps' magnitudes. A tile that contains NaN or an infinity has no results but NaN and infinities.
+///
+/// Tiles are anchored at the image's first pixel, so that a region of the result has the same bits as the same pixels of the
+/// whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fft {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Sample type of the input; f32, or one whose samples f32 holds.
+    pub src: PixelType,
+    /// Taps and their anchor; at most [`FFT_MOST_TAPS`] per axis.
+    pub mask: Mask,
+    /// Border mode.
+    pub border: Border,
+    /// Pixels to compute.
+    pub extent: Extent,
+}
+
+/// The tiles of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    /// Columns and rows of samples per tile.
+    pub sides: [u32; 2],
+    /// Columns and rows of outputs per tile: the first of its columns and rows.
+    pub outputs: [u32; 2],
+    /// Input column and row of the first sample of the first tile.
+    pub first: [i32; 2],
+    /// Output column and row of the first output of the first tile; at most 0.
+    pub out_first: [i32; 2],
+    /// Tiles per row of tiles, and rows of tiles.
+    pub tiles: [u32; 2],
+}
+
+impl Fft {
+    pub(crate) const NAME: &'static str = "fft";
+
+    /// Restates a correlation, or returns why that is impossible.
+    pub(crate) fn of(problem: &Correlate) -> Result<Fft, &'static str> {
+        let Correlate { shape, src, dst, ref mask, border, clamp, extent } = *problem;
+        match () {
+            _ if src == PixelType::F64 => Err("transforms are of f32"),
+            _ if dst != PixelType::F32 => Err("sums of transforms are f32: --out-type f32"),
+            _ if clamp => Err("sums are clamped"),
+            _ if mask.width().max(mask.height()) > FFT_MOST_TAPS => Err("tiles take masks of up to 513 taps per axis"),
+            _ => Ok(Fft { shape, src, mask: mask.clone(), border, extent }),
+        }
+    }
+
+    /// Returns the output's shape and the position of its windows.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a mask of more than [`FFT_MOST_TAPS`] taps along an axis, [`Error::PixelType`] for samples of f64,
+    /// and as [`Correlate::window`].
+    pub fn window(&self) -> Result<Window> {
+        for (what, side) in [("width", self.mask.width()), ("height", self.mask.height())] {
+            if side > FFT_MOST_TAPS {
+                return Err(Error::parameter(Fft::NAME, what, side, format!("at most {FFT_MOST_TAPS} taps")));
+            }
+        }
+        if self.src == PixelType::F64 {
+            let expected = "another: transforms are of f32".into();
+            return Err(Error::PixelType { operation: Fft::NAME, found: self.src, expected });
+        }
+        Window::new(Fft::NAME, self.shape, self.sides(), self.border, self.extent)
+    }
+
+    pub(crate) fn sides(&self) -> Sides {
+        Sides { size: (self.mask.width(), self.mask.height()), anchor: self.mask.anchor() }
+    }
+
+    /// Returns the tiles.
+    ///
+    /// # Errors
+    /// As [`window`](Fft::window).
+    pub fn tiling(&self) -> Result<Tiling> {
+        let window = self.window()?;
+        let ((width, height), anchor) = ((self.mask.width(), self.mask.height()), self.mask.anchor());
+        let along = |taps: u32, anchor: u32, origin: i32, out: u32| {
+            let side = fft_side(taps).expect("checked: as many taps as tiles take");
+            let (outputs, anchor) = (side - taps + 1, anchor as i32);
+            let first = (origin + anchor).div_euclid(outputs as i32) * outputs as i32 - anchor;
+            let out_first = first - origin;
+            (side, outputs, first, out_first, (out + out_first.unsigned_abs()).div_ceil(outputs))
+        };
+        let x = along(width, anchor.0, window.origin_x, window.out.width);
+        let y = along(height, anchor.1, window.origin_y, window.out.height);
+        Ok(Tiling {
+            sides: [x.0, y.0],
+            outputs: [x.1, y.1],
+            first: [x.2, y.2],
+            out_first: [x.3, y.3],
+            tiles: [x.4, y.4],
+        })
+    }
+
+    /// Returns the bound of the error of a result, per unit of the Euclidean norm of its tile's samples (border included) and of
+    /// the sum of the taps' magnitudes: `(9.2 log2(n) + 4) 2^-24` for tiles of `n` complex numbers.
+    ///
+    /// Per stage, a butterfly's results differ from the exact ones by at most 5.2 units of 2^-24 of their norm when it splits,
+    /// roots included, and 4 when it joins; the mask's transform and the product add 3, and terms of second order less than 1
+    /// (docs/decisions/fft.md).
+    pub fn unit(&self) -> f64 {
+        let side = |taps| fft_side(taps).unwrap_or(FFT_MOST_TAPS) as f64;
+        let numbers = side(self.mask.width()) * side(self.mask.height()) / 2.0;
+        (9.2 * numbers.log2() + 4.0) * 2f64.powi(-24)
+    }
+
+    /// Returns the mask's transform, divided by the number of its complex numbers, which [joining](apron_abi::fft_join)
+    /// multiplies by: one row of `sides[0] / 2` numbers per row of the tile.
+    pub fn spectrum(&self) -> Vec<Complex<f32>> {
+        let (width, height) = (self.mask.width() as usize, self.mask.height() as usize);
+        let side = |taps| fft_side(taps).expect("checked: as many taps as tiles take") as usize;
+        let (wide, rows) = (side(self.mask.width()), side(self.mask.height()));
+        let columns = wide / 2;
+        // A correlation multiplies by tap (x, y) at place (-x, -y): modulo z^wide + 1 for real rows, that is the negated tap at
+        // (wide - x); modulo z^rows - i for columns, the tap times -i at (rows - y).
+        let mut numbers = vec![[0.0f64; 2]; columns * rows];
+        for (y, taps) in self.mask.taps().chunks(width).enumerate() {
+            let row = &mut numbers[(rows - y) % rows * columns..][..columns];
+            for (x, &tap) in taps.iter().enumerate() {
+                let (at, tap) = if x == 0 { (0, tap as f64) } else { (wide - x, -tap as f64) };
+                row[at % columns][at / columns] = tap;
+            }
+            split(row);
+            if y > 0 {
+                row.iter_mut().for_each(|number| *number = [number[1], -number[0]]);
+            }
+        }
+        debug_assert!(height <= rows);
+        let (scale, mut column) = (1.0 / numbers.len() as f64, vec![[0.0; 2]; rows]);
+        let mut spectrum = vec![[0.0f32; 2]; numbers.len()];
+        for x in 0..columns {
+            for (number, row) in column.iter_mut().zip(numbers.chunks(columns)) {
+                *number = row[x];
+            }
+            split(&mut column);
+            for (row, number) in spectrum.chunks_mut(columns).zip(&column) {
+                row[x] = number.map(|part| (part * scale) as f32);
+            }
+        }
+        spectrum
+    }
+}
+
+/// Replaces a polynomial by its values at the roots, in f64.
+fn split(numbers: &mut [Complex<f64>]) {
+    let mut polynomials = 1;
+    while polynomials < numbers.len() {
+        for (n, polynomial) in numbers.chunks_mut(numbers.len() / polynomials).enumerate() {
+            let [re, im] = FFT_ROOTS_F64[polynomials + n];
+            let (low, high) = polynomial.split_at_mut(polynomial.len() / 2);
+            for (low, high) in low.iter_mut().zip(high) {
+                let product = [re * high[0] - im * high[1], re * high[1] + im * high[0]];
+                *high = [low[0] - product[0], low[1] - product[1]];
+                *low = [low[0] + product[0], low[1] + product[1]];
+            }
+        }
+        polynomials *= 2;
+    }
+}

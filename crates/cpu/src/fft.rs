@@ -1,0 +1,380 @@
+//! Correlation by Fourier transforms of tiles.
+
+use crate::simd::{BLOCK, Level, Vector, Work, run};
+use crate::tiles::Buffer;
+use crate::{pages, parallel};
+use apron_abi::{Complex, FFT_ROOTS, FftArithmetic, fft_join, fft_product, fft_split};
+use apron_core::{Fft, Image, ImageMut, Pixel, Result, Tiling, check_memory, check_pixels};
+
+/// Applies a correlation by transforms of tiles, in parallel: bit for bit what `apron_reference::fft` computes.
+///
+/// ```
+/// use apron_core::{Border, Extent, Fft, Image, PixelType};
+///
+/// let image = Image::new(3, 1, 1, vec![1u8, 2, 4])?;
+/// let (shape, src, border, extent) = (image.shape(), PixelType::U8, Border::Replicate, Extent::Same);
+/// let out = apron_cpu::fft(&image, &Fft { shape, src, mask: "1 10 100".parse()?, border, extent })?;
+/// for (sum, exact) in out.row(0).iter().zip([211.0, 421.0, 442.0]) {
+///     assert!((sum - exact).abs() < 1e-3);
+/// }
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Fft::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) if the
+/// image does not match the problem's type and shape.
+pub fn fft<I: Pixel>(image: &Image<I>, problem: &Fft) -> Result<Image<'static, f32>> {
+    pages::filled(problem.window()?.out, |out| fft_into(image, problem, out))
+}
+
+/// As [`fft`], into an existing image.
+///
+/// # Errors
+/// As [`fft`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
+pub fn fft_into<I: Pixel>(image: &Image<I>, problem: &Fft, mut out: ImageMut<'_, f32>) -> Result<()> {
+    check_pixels::<I, f32>("fft", image, problem.shape, (problem.src, f32::PIXEL))?;
+    let (window, tiling) = (problem.window()?, problem.tiling()?);
+    out.check(window.out)?;
+    let shape = Planes::shape(&tiling);
+    check_memory::<f32>(parallel::threads() * 4 * (shape.numbers() + shape.turned().numbers()) as u64, window.out)?;
+    let spectrum = turned_spectrum(problem, shape);
+    let columns = columns(problem, &tiling);
+    parallel::items(tiles(&tiling, &mut out), &|scratch: &mut Buffer<f32>, tile: Tile<'_>| {
+        run(OfTile { image, problem, tiling: &tiling, shape, spectrum: &spectrum, columns: &columns, scratch, tile });
+    });
+    Ok(())
+}
+
+/// Rows and columns of complex numbers, in two planes: real parts and imaginary parts.
+#[derive(Clone, Copy)]
+struct Planes {
+    rows: usize,
+    columns: usize,
+}
+
+impl Planes {
+    fn shape(tiling: &Tiling) -> Planes {
+        Planes { rows: tiling.sides[1] as usize, columns: tiling.sides[0] as usize / 2 }
+    }
+
+    fn turned(self) -> Planes {
+        Planes { rows: self.columns, columns: self.rows }
+    }
+
+    /// Returns the row pitch, in numbers. A power of two would put the rows of a column into few sets of the cache.
+    fn pitch(self) -> usize {
+        self.columns + 16
+    }
+
+    /// Returns the length of a plane, in numbers.
+    fn numbers(self) -> usize {
+        self.rows * self.pitch()
+    }
+}
+
+/// Returns the mask's transform as planes, columns as rows.
+fn turned_spectrum(problem: &Fft, shape: Planes) -> Vec<f32> {
+    let (spectrum, to) = (problem.spectrum(), shape.turned());
+    let mut planes = vec![0.0; 2 * to.numbers()];
+    let (re, im) = planes.split_at_mut(to.numbers());
+    for (n, number) in spectrum.into_iter().enumerate() {
+        let at = n % shape.columns * to.pitch() + n / shape.columns;
+        [re[at], im[at]] = number;
+    }
+    planes
+}
+
+/// Returns the image's column for each column of all tiles; `None` for a constant.
+fn columns(problem: &Fft, tiling: &Tiling) -> Vec<Option<u32>> {
+    let (mode, width) = (problem.border.mode_of(problem.src).0, problem.shape.width as i32);
+    let count = (tiling.tiles[0] - 1) * tiling.outputs[0] + tiling.sides[0];
+    (0..count as i32).map(|x| mode.map(tiling.first[0] + x, width).map(|x| x as u32)).collect()
+}
+
+/// Outputs of a tile.
+struct Tile<'a> {
+    /// Column and row of the tile among the tiles.
+    at: [u32; 2],
+    /// First column and row of the outputs, in the tile.
+    skip: [usize; 2],
+    /// Their rows.
+    rows: Vec<&'a mut [f32]>,
+}
+
+/// Divides the output into the outputs of tiles.
+fn tiles<'a>(tiling: &Tiling, out: &'a mut ImageMut<'_, f32>) -> Vec<Tile<'a>> {
+    let (shape, stride) = (out.shape(), out.row_stride());
+    // The outputs of each tile: those skipped, and their end.
+    let along = |axis: usize, out: u32| {
+        let (first, outputs) = (tiling.out_first[axis] as i64, tiling.outputs[axis] as i64);
+        (0..tiling.tiles[axis] as i64).map(move |tile| {
+            let from = first + tile * outputs;
+            ((-from).max(0) as usize, (from + outputs).min(out as i64) as usize)
+        })
+    };
+    let (mut tiles, mut rest, mut from_y) = (Vec::new(), out.spanned_mut(), 0);
+    for (tile_y, (skip_y, end_y)) in along(1, shape.height).enumerate() {
+        let (band, below) = rest.split_at_mut(((end_y - from_y) * stride).min(rest.len()));
+        (rest, from_y) = (below, end_y);
+        let mut rows: Vec<_> = band.chunks_mut(stride).map(|row| &mut row[..shape.row_samples()]).collect();
+        let mut from_x = 0;
+        for (tile_x, (skip_x, end_x)) in along(0, shape.width).enumerate() {
+            let count = (end_x - from_x) * shape.channels as usize;
+            from_x = end_x;
+            let parts = rows.iter_mut().map(|row| row.split_off_mut(..count).expect("a row of the output")).collect();
+            tiles.push(Tile { at: [tile_x as u32, tile_y as u32], skip: [skip_x, skip_y], rows: parts });
+        }
+    }
+    tiles
+}
+
+struct OfTile<'a, I: Pixel> {
+    image: &'a Image<'a, I>,
+    problem: &'a Fft,
+    tiling: &'a Tiling,
+    shape: Planes,
+    spectrum: &'a [f32],
+    columns: &'a [Option<u32>],
+    scratch: &'a mut Buffer<f32>,
+    tile: Tile<'a>,
+}
+
+impl<I: Pixel> Work for OfTile<'_, I> {
+    #[inline(always)]
+    fn run<L: Level>(mut self) {
+        let (shape, turned) = (self.shape, self.shape.turned());
+        let scratch = std::mem::take(self.scratch);
+        let mut memory = scratch;
+        let (planes, transposed) =
+            memory.take(2 * (shape.numbers() + turned.numbers())).split_at_mut(2 * shape.numbers());
+        for channel in 0..self.problem.shape.channels {
+            self.load(channel, planes);
+            let [re, im] = halves(planes);
+            let [turned_re, turned_im] = halves(transposed);
+            each_column::<L, true>([re, im], shape);
+            turn::<L>(re, shape, turned_re);
+            turn::<L>(im, shape, turned_im);
+            each_column::<L, true>([turned_re, turned_im], turned);
+            multiply::<L>([turned_re, turned_im], self.spectrum);
+            each_column::<L, false>([turned_re, turned_im], turned);
+            turn::<L>(turned_re, turned, re);
+            turn::<L>(turned_im, turned, im);
+            each_column::<L, false>([re, im], shape);
+            self.store(channel, planes);
+        }
+        *self.scratch = memory;
+    }
+}
+
+impl<I: Pixel> OfTile<'_, I> {
+    /// Loads a channel of the tile.
+    #[inline(always)]
+    fn load(&self, channel: u32, planes: &mut [f32]) {
+        let (Planes { columns, .. }, pitch) = (self.shape, self.shape.pitch());
+        let shape = self.problem.shape;
+        let (mode, constant) = self.problem.border.mode_of(self.problem.src);
+        let from = (self.tile.at[0] * self.tiling.outputs[0]) as usize;
+        let seen = &self.columns[from..][..2 * columns];
+        // Columns without a border between them.
+        let whole = match (seen[0], seen[2 * columns - 1]) {
+            (Some(first), Some(last)) if last as usize == first as usize + 2 * columns - 1 => {
+                let first_x = self.tiling.first[0] + from as i32;
+                (first_x == first as i32).then_some(first as usize)
+            }
+            _ => None,
+        };
+        let [re, im] = halves(planes);
+        let top = self.tiling.first[1] + (self.tile.at[1] * self.tiling.outputs[1]) as i32;
+        for (y, (re, im)) in re.chunks_mut(pitch).zip(im.chunks_mut(pitch)).enumerate() {
+            let (re, im) = (&mut re[..columns], &mut im[..columns]);
+            let Some(row) = mode.map(top + y as i32, shape.height as i32) else {
+                re.fill(constant as f32);
+                im.fill(constant as f32);
+                continue;
+            };
+            let (row, channels) = (self.image.row(row as u32), shape.channels as usize);
+            match whole {
+                Some(first) if channels == 1 => {
+                    let (low, high) = row[first..][..2 * columns].split_at(columns);
+                    re.iter_mut().zip(low).for_each(|(to, from)| *to = from.to_f32());
+                    im.iter_mut().zip(high).for_each(|(to, from)| *to = from.to_f32());
+                }
+                _ => {
+                    let at = |x: Option<u32>| match x {
+                        Some(x) => row[x as usize * channels + channel as usize].to_f32(),
+                        None => constant as f32,
+                    };
+                    let (low, high) = seen.split_at(columns);
+                    re.iter_mut().zip(low).for_each(|(to, &x)| *to = at(x));
+                    im.iter_mut().zip(high).for_each(|(to, &x)| *to = at(x));
+                }
+            }
+        }
+    }
+
+    /// Stores the outputs of a channel.
+    #[inline(always)]
+    fn store(&mut self, channel: u32, planes: &mut [f32]) {
+        let (Planes { columns, .. }, pitch) = (self.shape, self.shape.pitch());
+        let channels = self.problem.shape.channels as usize;
+        let ([re, im], [skip_x, skip_y]) = (halves(planes), self.tile.skip);
+        for (y, row) in self.tile.rows.iter_mut().enumerate() {
+            let at = (skip_y + y) * pitch;
+            let (re, im) = (&re[at..][..columns], &im[at..][..columns]);
+            let sums = re.iter().chain(im).skip(skip_x);
+            row.iter_mut().skip(channel as usize).step_by(channels).zip(sums).for_each(|(to, &sum)| *to = sum);
+        }
+    }
+}
+
+/// Returns the two planes.
+#[inline(always)]
+fn halves(planes: &mut [f32]) -> [&mut [f32]; 2] {
+    let (re, im) = planes.split_at_mut(planes.len() / 2);
+    [re, im]
+}
+
+/// Butterflies of vectors.
+#[derive(Clone, Copy)]
+struct Lanes;
+
+impl<V: Vector<f32>> FftArithmetic<V> for Lanes {
+    #[inline(always)]
+    fn fma(self, a: V, b: V, c: V) -> V {
+        a.fma(b, c)
+    }
+    #[inline(always)]
+    fn fms(self, a: V, b: V, c: V) -> V {
+        a.fms(b, c)
+    }
+    #[inline(always)]
+    fn fnma(self, a: V, b: V, c: V) -> V {
+        a.fnma(b, c)
+    }
+    #[inline(always)]
+    fn add(self, a: V, b: V) -> V {
+        a.add(b)
+    }
+    #[inline(always)]
+    fn sub(self, a: V, b: V) -> V {
+        a.sub(b)
+    }
+    #[inline(always)]
+    fn mul(self, a: V, b: V) -> V {
+        a.mul(b)
+    }
+    #[inline(always)]
+    fn two(self) -> V {
+        V::splat(2.0)
+    }
+}
+
+/// Splits the polynomial of each column, or joins it.
+#[inline(always)]
+fn each_column<L: Level, const SPLIT: bool>([re, im]: [&mut [f32]; 2], shape: Planes) {
+    let (rows, pitch) = (shape.rows, shape.pitch());
+    for x in (0..shape.columns).step_by(L::F32::LANES) {
+        let panel = [&mut re[x..], &mut im[x..]];
+        if SPLIT {
+            split::<L::F32>(panel, rows, pitch);
+        } else {
+            join::<L::F32>(panel, rows, pitch);
+        }
+    }
+}
+
+#[inline(always)]
+fn root<V: Vector<f32>>(n: usize) -> Complex<V> {
+    FFT_ROOTS[n].map(V::splat)
+}
+
+#[inline(always)]
+fn load<V: Vector<f32>>([re, im]: &[&mut [f32]; 2], at: usize) -> Complex<V> {
+    [V::load(&re[at..]), V::load(&im[at..])]
+}
+
+#[inline(always)]
+fn store<V: Vector<f32>>([re, im]: &mut [&mut [f32]; 2], at: usize, number: Complex<V>) {
+    number[0].store(&mut re[at..]);
+    number[1].store(&mut im[at..]);
+}
+
+/// Splits, two stages at a time, so that numbers are loaded and stored half as often.
+#[inline(always)]
+fn split<V: Vector<f32>>(mut panel: [&mut [f32]; 2], rows: usize, pitch: usize) {
+    let mut polynomials = 1;
+    while 2 * polynomials < rows {
+        let quarter = rows / polynomials / 4;
+        for n in 0..polynomials {
+            let roots = [root(polynomials + n), root(2 * (polynomials + n)), root(2 * (polynomials + n) + 1)];
+            for row in (4 * n * quarter..).take(quarter) {
+                let at = [0, 1, 2, 3].map(|k| (row + k * quarter) * pitch);
+                let [a, b, c, d] = at.map(|at| load::<V>(&panel, at));
+                let ([a, c], [b, d]) = (fft_split(Lanes, [a, c], roots[0]), fft_split(Lanes, [b, d], roots[0]));
+                let ([a, b], [c, d]) = (fft_split(Lanes, [a, b], roots[1]), fft_split(Lanes, [c, d], roots[2]));
+                at.into_iter().zip([a, b, c, d]).for_each(|(at, number)| store(&mut panel, at, number));
+            }
+        }
+        polynomials *= 4;
+    }
+    if polynomials < rows {
+        for n in 0..polynomials {
+            let at = [2 * n * pitch, (2 * n + 1) * pitch];
+            let halves = fft_split(Lanes, at.map(|at| load::<V>(&panel, at)), root(polynomials + n));
+            at.into_iter().zip(halves).for_each(|(at, number)| store(&mut panel, at, number));
+        }
+    }
+}
+
+/// Goes back from [`split`].
+#[inline(always)]
+fn join<V: Vector<f32>>(mut panel: [&mut [f32]; 2], rows: usize, pitch: usize) {
+    let mut polynomials = rows;
+    if rows.trailing_zeros() % 2 == 1 {
+        polynomials /= 2;
+        for n in 0..polynomials {
+            let at = [2 * n * pitch, (2 * n + 1) * pitch];
+            let whole = fft_join(Lanes, at.map(|at| load::<V>(&panel, at)), root(polynomials + n));
+            at.into_iter().zip(whole).for_each(|(at, number)| store(&mut panel, at, number));
+        }
+    }
+    while polynomials > 1 {
+        polynomials /= 4;
+        let quarter = rows / polynomials / 4;
+        for n in 0..polynomials {
+            let roots = [root(polynomials + n), root(2 * (polynomials + n)), root(2 * (polynomials + n) + 1)];
+            for row in (4 * n * quarter..).take(quarter) {
+                let at = [0, 1, 2, 3].map(|k| (row + k * quarter) * pitch);
+                let [a, b, c, d] = at.map(|at| load::<V>(&panel, at));
+                let ([a, b], [c, d]) = (fft_join(Lanes, [a, b], roots[1]), fft_join(Lanes, [c, d], roots[2]));
+                let ([a, c], [b, d]) = (fft_join(Lanes, [a, c], roots[0]), fft_join(Lanes, [b, d], roots[0]));
+                at.into_iter().zip([a, b, c, d]).for_each(|(at, number)| store(&mut panel, at, number));
+            }
+        }
+    }
+}
+
+/// Multiplies by the mask's transform.
+#[inline(always)]
+fn multiply<L: Level>(mut planes: [&mut [f32]; 2], spectrum: &[f32]) {
+    let (re, im) = spectrum.split_at(spectrum.len() / 2);
+    for at in (0..re.len()).step_by(L::F32::LANES) {
+        let of = [L::F32::load(&re[at..]), L::F32::load(&im[at..])];
+        let product = fft_product(Lanes, load(&planes, at), of);
+        store(&mut planes, at, product);
+    }
+}
+
+/// Transposes a plane.
+#[inline(always)]
+fn turn<L: Level>(from: &[f32], shape: Planes, to: &mut [f32]) {
+    let (pitch, turned) = (shape.pitch(), shape.turned().pitch());
+    for y in (0..shape.rows).step_by(BLOCK) {
+        for x in (0..shape.columns).step_by(BLOCK) {
+            let rows = [0, 1, 2, 3].map(|row| *from[(y + row) * pitch + x..].first_chunk().expect("a row of a block"));
+            for (row, column) in L::turned_f32(rows).into_iter().enumerate() {
+                to[(x + row) * turned + y..][..BLOCK].copy_from_slice(&column);
+            }
+        }
+    }
+}
