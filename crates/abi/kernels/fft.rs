@@ -8,5 +8,15 @@ fn rows() -> Vec<Row> {
         let row = kernel("tile", "", [src, "f32"], format!("fft::Tile<{src}>"), "FftParams").taps("Global");
         row.block("[FFT_BLOCK, 1]").shared("SharedMemory::Bytes(FFT_BLOCK_BYTES)", 4).residents(2)
     };
-    ["f32", "u8"].map(tile).into()
+    let pass = |stage: &str, body: &str, stages: u32, barriers| {
+        let body = format!("fft::{body}<{stages}>");
+        let row =
+            kernel("passes", format!("{stage}-{}", 1 << stages), ["f32", "f32"], body, "FftParams").taps("Global");
+        row.block("[FFT_BLOCK, 1]").shared("SharedMemory::Bytes(FFT_BLOCK_BYTES)", barriers).residents(2)
+    };
+    let mut rows: Vec<Row> = ["f32", "u8"].map(tile).into();
+    rows.extend((7..=10).map(|stages| pass("columns", "Columns", stages, 1)));
+    rows.extend((6..=9).map(|stages| pass("rows", "Rows", stages, 2)));
+    rows.extend((7..=10).map(|stages| pass("back", "Back", stages, 1)));
+    rows
 }

@@ -195,6 +195,18 @@ pub const fn fft_place(x: u32, y: u32) -> u32 {
     2 * (number / 2 * FFT_BLOCK + thread) + number % 2
 }
 
+/// As [`FFT_TAPS_ROOTS`], for the kernels of passes.
+pub const FFT_ROOTS_MOST: u32 = ROOTS as u32;
+
+/// As [`fft_place`], for the kernels of rows of `2^stages` numbers, in several passes.
+pub const fn fft_rows_place(stages: u32, x: u32, y: u32) -> u32 {
+    let (rows, low) = (FFT_BLOCK_NUMBERS >> stages, 10 - stages);
+    let (block, line) = (y / rows, y % rows);
+    let thread = x >> (stages - 5) << 3 | line >> low;
+    let number = (x & ((1 << (stages - 5)) - 1)) << low | (line & ((1 << low) - 1));
+    2 * ((block * 16 + number / 2) * FFT_BLOCK + thread) + number % 2
+}
+
 /// Parameters of the kernels of tiles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -227,8 +239,16 @@ pub struct FftParams {
     pub outputs_x: u32,
     /// Rows of outputs per tile.
     pub outputs_y: u32,
+    /// Tiles per row of tiles.
+    pub tiles_x: u32,
     /// Rows of tiles.
     pub tiles_y: u32,
+    /// Columns of complex numbers per tile.
+    pub columns: u32,
+    /// Number of the first tile of a launch of several passes; tiles are numbered by rows of tiles, tiles and channels.
+    pub first_tile: u32,
+    /// Tiles of such a launch.
+    pub tiles: u32,
 }
 
 #[cfg(test)]

@@ -116,6 +116,11 @@ impl Fft {
         (9.2 * numbers.log2() + 4.0) * 2f64.powi(-24)
     }
 
+    /// Returns the columns of complex numbers per tile.
+    pub fn columns(&self) -> u32 {
+        fft_side(self.mask.width()).unwrap_or(FFT_MOST_TAPS) / 2
+    }
+
     /// Returns the mask's transform, divided by the number of its complex numbers, which [joining](apron_abi::fft_join)
     /// multiplies by: one row of `sides[0] / 2` numbers per row of the tile.
     pub fn spectrum(&self) -> Vec<Complex<f32>> {

@@ -10,6 +10,7 @@ use apron_plan::{Launch, MAX_GRID_ROWS, Recipe, Role};
 use cust::event::{Event, EventFlags};
 use cust::function::Function;
 use std::ffi::c_void;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,8 +127,10 @@ impl Gpu {
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are loaded, and compiled on first use, before the start event.
-        let launches = recipe.launches.iter().map(|launch| Prepared::new(self, operation, launch));
-        let launches = launches.collect::<Result<Vec<_>>>()?;
+        let mut launches: Vec<Prepared<'_>> = Vec::with_capacity(recipe.launches.len());
+        for launch in &recipe.launches {
+            launches.push(Prepared::new(self, operation, launch, &launches)?);
+        }
         // Locked until everything is enqueued: the stream's next recipe reuses the texture.
         let mut texture = self.stream.texture();
 
@@ -173,15 +176,22 @@ fn shares_state(recipe: &Recipe) -> bool {
 struct Prepared<'a> {
     launch: &'a Launch,
     function: Function<'a>,
-    global_taps: Option<GpuBuffer>,
+    /// Shared with the launches of the recipe whose taps are the same.
+    global_taps: Option<Rc<GpuBuffer>>,
 }
 
 impl<'a> Prepared<'a> {
-    fn new(gpu: &'a Gpu, operation: &'static str, launch: &'a Launch) -> Result<Prepared<'a>> {
+    fn new(gpu: &'a Gpu, operation: &'static str, launch: &'a Launch, before: &[Prepared<'a>]) -> Result<Prepared<'a>> {
         let function = gpu.device.function(launch.kernel)?;
         allow_shared(gpu, &function, launch.shared_bytes + launch.reserved_bytes)?;
         let global_taps = match launch.kernel.facts().taps {
-            TapSpace::Global => Some(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?),
+            TapSpace::Global => {
+                let same = before.iter().find(|before| Arc::ptr_eq(&before.launch.taps, &launch.taps));
+                match same.and_then(|same| same.global_taps.clone()) {
+                    Some(taps) => Some(taps),
+                    None => Some(Rc::new(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?)),
+                }
+            }
             _ => None,
         };
         Ok(Prepared { launch, function, global_taps })
@@ -197,7 +207,7 @@ impl<'a> Prepared<'a> {
             vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params), (&raw mut layers).cast()];
         // Only the array in use is initialised: zeroing them takes as long as some launches.
         let (mut fewest_taps, mut few_taps, mut parameter_taps);
-        let mut taps_address = self.global_taps.as_ref().map_or(0, GpuBuffer::address);
+        let mut taps_address = self.global_taps.as_ref().map_or(0, |taps| taps.address());
         // Locked until the launch is enqueued, so that no other taps overwrite the symbol before.
         let mut symbol = None;
         match facts.taps {

@@ -52,7 +52,7 @@ fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
         src: 0,
         dst: 1,
         params: Params::BoxParams(BoxParams { left, top, rows, tile, ..params(problem, &window) }),
-        taps: Vec::new(),
+        taps: [].into(),
     };
     let buffers = vec![
         Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
@@ -102,7 +102,7 @@ fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
         src: 0,
         dst: 1,
         params: Params::BoxParams(BoxParams { left, top: window.origin_y, rows, tile, ..params(problem, &window) }),
-        taps: Vec::new(),
+        taps: [].into(),
     };
     let buffers = vec![
         Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
@@ -222,7 +222,7 @@ fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> 
         src,
         dst: src + 1,
         params: Params::BoxParams(params(problem, &window)),
-        taps: Vec::new(),
+        taps: [].into(),
     };
     let launches = vec![
         launch(find(problem, variant, "rows", src, sums)?, rows, 0),

@@ -66,7 +66,7 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
             skipped: ring_rows - FUSED_ROWS - (taps_y.len() - 1),
             channel_reciprocal: reciprocal::of(shape.channels),
         }),
-        taps,
+        taps: taps.into(),
     };
     let buffers = vec![
         Buffer { role: Role::Input, element: src, elems: shape.samples() },
@@ -260,7 +260,7 @@ fn pass(
             border: mode as u32,
             ..params
         }),
-        taps: padded(taps),
+        taps: padded(taps).into(),
     }
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn launch(problem: &Correlate, window: &Window, kernel: Kernel, taps:
         src: 0,
         dst: 1,
         params: Params::Conv2dParams(params(problem, window)),
-        taps,
+        taps: taps.into(),
     }
 }
 

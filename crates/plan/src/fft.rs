@@ -1,29 +1,86 @@
 //! Recipes of correlation by Fourier transforms of tiles.
 
 use crate::recipe::{Buffer, Launch, Role, Steps};
-use crate::variant::{For, Variant};
+use crate::variant::{For, Grids, Variant};
 use crate::{Machine, kernels};
-use apron_abi::{FFT_ROOTS, FFT_SIDES, FFT_TAPS_ROOTS, Family, FftParams, Params, fft_place};
-use apron_core::{Fft, Result};
+use apron_abi::{
+    ElementType, FFT_BLOCK_NUMBERS, FFT_ROOTS, FFT_ROOTS_MOST, FFT_SIDES, FFT_TAPS_ROOTS, Family, FftParams, Kernel,
+    Params, fft_place, fft_rows_place, fft_side,
+};
+use apron_core::{Fft, Result, Tiling};
+use std::sync::Arc;
+
+const F32: ElementType = ElementType::F32;
+
+/// Tiles of a launch of several passes, unless the tuning says otherwise: two blocks per multiprocessor of an H100 for tiles of
+/// 256x256 samples, and numbers that stay in its second-level cache from pass to pass.
+const TILES: u32 = 64;
+
+/// Whether tiles are those of the kernel of one launch.
+pub(crate) fn is_of_one_tile(problem: &Fft) -> bool {
+    let sides = [problem.mask.width(), problem.mask.height()].map(fft_side);
+    sides == [Some(FFT_SIDES[0]); 2]
+}
 
 /// Plans one launch, with a block per tile and channel.
 fn tile(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
-    let (window, tiling, shape) = (problem.window()?, problem.tiling()?, problem.shape);
-    if tiling.sides != [FFT_SIDES[0]; 2] {
+    let tiling = problem.tiling()?;
+    if !is_of_one_tile(problem) {
         let (width, height) = (problem.mask.width(), problem.mask.height());
         return Err(variant.refused(format!("a mask of {width}x{height} taps")));
     }
-    let kernel = kernels::find(variant.kernels, "", problem.src.element(), apron_abi::ElementType::F32);
-    let Some(kernel) = kernel else { return Err(variant.refused(format!("samples of {}", problem.src))) };
+    let Some(kernel) = kernels::find(variant.kernels, "", problem.src.element(), F32) else {
+        return Err(variant.refused(format!("samples of {}", problem.src)));
+    };
+    let blocks = [tiling.tiles[0] * problem.shape.channels, tiling.tiles[1]];
+    let taps = taps(problem, FFT_TAPS_ROOTS, fft_place);
+    let launch = launch(kernel, blocks, [0, 1], params(problem, &tiling)?, taps.into());
+    Ok((buffers(problem)?, vec![launch]))
+}
+
+/// Plans three launches for each group of tiles, whose numbers two buffers hold.
+fn passes(problem: &Fft, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (tiling, whole) = (problem.tiling()?, problem.tiling().and_then(|tiling| params(problem, &tiling))?);
+    let stages = [tiling.sides[0].trailing_zeros() - 1, tiling.sides[1].trailing_zeros()];
+    let find = |stage: &str, stages: u32| {
+        kernels::find(variant.kernels, &format!("{stage}-{}", 1 << stages), problem.src.element(), F32)
+            .ok_or_else(|| variant.refused(format!("samples of {}", problem.src)))
+    };
+    let (columns, rows, back) = (find("columns", stages[1])?, find("rows", stages[0])?, find("back", stages[1])?);
+    let numbers = 1 << (stages[0] + stages[1]);
+    let all = tiling.tiles[0] * tiling.tiles[1] * problem.shape.channels;
+    let some = match machine.tuning {
+        Some(tuning) if tuning.rows > 0 => tuning.rows,
+        _ if std::env::var("APRON_FFT_TILES").is_ok() => std::env::var("APRON_FFT_TILES").unwrap().parse().unwrap(),
+        _ => TILES * (FFT_SIDES[1] * FFT_SIDES[1] / 2) / numbers,
+    };
+    let some = some.clamp(1, all);
+    let mut buffers = buffers(problem)?;
+    let between = Buffer { role: Role::Scratch, element: F32, elems: 2 * (numbers as u64) * some as u64 };
+    buffers.extend([between; 2]);
+    let taps: Arc<[f32]> = taps(problem, FFT_ROOTS_MOST, |x, y| fft_rows_place(stages[0], x, y)).into();
+    let mut launches = Vec::new();
+    for first_tile in (0..all).step_by(some as usize) {
+        let tiles = some.min(all - first_tile);
+        let (params, blocks) = (FftParams { first_tile, tiles, ..whole }, [numbers / FFT_BLOCK_NUMBERS, tiles]);
+        launches.push(launch(columns, blocks, [0, 2], params, taps.clone()));
+        launches.push(launch(rows, blocks, [2, 3], params, taps.clone()));
+        launches.push(launch(back, blocks, [3, 1], params, taps.clone()));
+    }
+    Ok((buffers, launches))
+}
+
+fn params(problem: &Fft, tiling: &Tiling) -> Result<FftParams> {
+    let (shape, out) = (problem.shape, problem.window()?.out);
     let (mode, constant) = problem.border.mode_of(problem.src);
-    let params = FftParams {
+    Ok(FftParams {
         row_stride: shape.row_samples() as u32,
         constant: constant as f32,
         border: mode as u32,
         width: shape.width,
         height: shape.height,
-        out_width: window.out.width,
-        out_height: window.out.height,
+        out_width: out.width,
+        out_height: out.height,
         channels: shape.channels,
         left: tiling.first[0],
         top: tiling.first[1],
@@ -31,37 +88,44 @@ fn tile(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
         out_top: tiling.out_first[1],
         outputs_x: tiling.outputs[0],
         outputs_y: tiling.outputs[1],
+        tiles_x: tiling.tiles[0],
         tiles_y: tiling.tiles[1],
-    };
-    let buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: shape.samples() },
-        Buffer { role: Role::Output, element: apron_abi::ElementType::F32, elems: window.out.samples() },
-    ];
-    let launch = Launch {
-        kernel,
-        blocks: [tiling.tiles[0] * shape.channels, tiling.tiles[1]],
-        shared_bytes: kernel.facts().shared.bytes(0, 0),
-        reserved_bytes: 0,
-        src: 0,
-        dst: 1,
-        params: Params::FftParams(params),
-        taps: taps(problem, tiling.sides[0] / 2),
-    };
-    Ok((buffers, vec![launch]))
+        columns: tiling.sides[0] / 2,
+        first_tile: 0,
+        tiles: 0,
+    })
 }
 
-/// Returns the roots, and the mask's transform in the order of the kernel of tiles.
-fn taps(problem: &Fft, columns: u32) -> Vec<f32> {
-    let spectrum = problem.spectrum();
-    let mut taps = FFT_ROOTS[..FFT_TAPS_ROOTS as usize].as_flattened().to_vec();
+fn buffers(problem: &Fft) -> Result<Vec<Buffer>> {
+    Ok(vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: F32, elems: problem.window()?.out.samples() },
+    ])
+}
+
+fn launch(kernel: Kernel, blocks: [u32; 2], [src, dst]: [usize; 2], params: FftParams, taps: Arc<[f32]>) -> Launch {
+    let shared_bytes = kernel.facts().shared.bytes(0, 0);
+    Launch { kernel, blocks, shared_bytes, reserved_bytes: 0, src, dst, params: Params::FftParams(params), taps }
+}
+
+/// Returns the roots, and the mask's transform, whose numbers `place` orders.
+fn taps(problem: &Fft, roots: u32, place: impl Fn(u32, u32) -> u32) -> Vec<f32> {
+    let (spectrum, columns) = (problem.spectrum(), problem.columns());
+    let mut taps = FFT_ROOTS[..roots as usize].as_flattened().to_vec();
     let first = taps.len();
     taps.resize(first + 2 * spectrum.len(), 0.0);
     for (n, number) in (0..).zip(spectrum) {
-        let at = first + 2 * fft_place(n % columns, n / columns) as usize;
+        let at = first + 2 * place(n % columns, n / columns) as usize;
         taps[at..at + 2].copy_from_slice(&number);
     }
     taps
 }
 
-pub(crate) const VARIANTS: &[Variant] =
-    &[Variant::new("fft-tile", Family::Fft, "masks of up to 65 taps per axis; all but f64", &For(tile))];
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant::new("fft-tile", Family::Fft, "masks of up to 65 taps per axis; all but f64", &For(tile)),
+    Variant {
+        rank: 10,
+        grids: Grids { rows: &[32, 64, 128, 256], residents: &[1] },
+        ..Variant::new("fft-passes", Family::Fft, "masks of up to 513 taps per axis; all but f64", &For(passes))
+    },
+];

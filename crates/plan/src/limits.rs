@@ -41,7 +41,7 @@ fn recipe(kernel: Kernel, input: u64, blocks: u32, params: Params) -> Recipe {
         src: 0,
         dst: 1,
         params,
-        taps: Vec::new(),
+        taps: [].into(),
     };
     Recipe {
         operation: OPERATION,

@@ -81,7 +81,7 @@ fn steps(
         src: 0,
         dst: 1,
         params: Params::MarchParams(params),
-        taps,
+        taps: taps.into(),
     };
     Ok((of.buffers(window.out), vec![launch]))
 }

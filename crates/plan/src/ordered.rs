@@ -76,7 +76,7 @@ impl Windows {
             src,
             dst: src + 1,
             params: Params::OrderedParams(params),
-            taps: Vec::new(),
+            taps: [].into(),
         };
         let launches = vec![
             launch(along, [windows.div_ceil(tile.chunks), chunks_of_rows], tile.bytes, 0),

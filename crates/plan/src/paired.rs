@@ -63,7 +63,7 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
             across,
             reserved: 0,
         }),
-        taps: [x.taps, y.taps].concat(),
+        taps: [x.taps, y.taps].concat().into(),
     };
     let buffers = vec![
         Buffer { role: Role::Input, element: src, elems: shape.samples() },

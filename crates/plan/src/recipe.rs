@@ -3,6 +3,7 @@
 use apron_abi::{ElementType, IMAGE_ALIGNMENT, Kernel, Params};
 use apron_core::Shape;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The use of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,9 @@ pub struct Launch {
     pub dst: usize,
     /// The kernel's parameters after the two addresses; they name further buffers by index.
     pub params: Params,
-    /// The taps, for kernels that take taps; at most [`apron_abi::MAX_TAPS`] if they are in constant memory.
-    pub taps: Vec<f32>,
+    /// The taps, for kernels that take taps; at most [`apron_abi::MAX_TAPS`] if they are in constant memory. Launches with the
+    /// same allocation share one copy of taps in global memory.
+    pub taps: Arc<[f32]>,
 }
 
 impl Launch {
@@ -89,7 +91,7 @@ pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
         src: 0,
         dst: 1,
         params,
-        taps: Vec::new(),
+        taps: [].into(),
     }
 }
 

@@ -58,7 +58,7 @@ fn plan(problem: &Correlate, variant: &Variant, _: &Machine) -> apron_core::Resu
         src,
         dst: src + 1,
         params: Params::Conv2dParams(params(problem, &window)),
-        taps: mask.taps().to_vec(),
+        taps: mask.taps().into(),
     };
     Ok((buffers, vec![launch]))
 }

@@ -96,7 +96,7 @@ impl Windows {
             src: 0,
             dst,
             params: Params::SlidingParams(params),
-            taps: Vec::new(),
+            taps: [].into(),
         };
         let mut buffers = vec![
             Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },

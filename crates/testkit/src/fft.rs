@@ -36,6 +36,12 @@ pub(crate) fn transforms(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) 
         add((150, 140, 2), F32, (33, 20), Border::Reflect, region, Data::Uniform);
     }
     add((70, 61, 1), PixelType::U8, (33, 40), Border::Constant(1.5), Extent::Full, Data::Uniform);
+    // Tiles of each side along each axis.
+    for (n, mask) in [(66, 3), (1, 129), (130, 60), (257, 300), (513, 2), (70, 400)].into_iter().enumerate() {
+        let (src, border) = ([F32, PixelType::U8, PixelType::I16][n % 3], borders()[n]);
+        add((150 + n as u32, 70, 1 + n as u32 % 3), src, mask, border, Extent::Same, Data::Uniform);
+    }
+    add((700, 1100, 1), F32, (200, 70), Border::Wrap, Extent::Same, Data::Uniform);
     for data in [Data::Special, Data::Constant] {
         add((140, 130, 1), F32, (9, 9), Border::Wrap, Extent::Same, data);
     }

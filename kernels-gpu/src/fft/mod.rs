@@ -1,11 +1,13 @@
 //! Correlation by Fourier transforms of tiles: parts that its kernels share.
 
+mod passes;
 mod tile;
 
+pub use passes::{Back, Columns, Rows};
 pub use tile::Tile;
 
-use crate::device::Device;
-use apron_abi::{fft_join, fft_split, Complex, FFT_FIRST_ROOTS};
+use crate::device::{Device, Global, Shared};
+use apron_abi::{fft_join, fft_split, BorderMode, Complex, FftParams, Sample, FFT_FIRST_ROOTS};
 
 /// Complex numbers per thread.
 const NUMBERS: usize = 32;
@@ -64,4 +66,119 @@ fn join_first<D: Device>(d: D, numbers: &mut Numbers) {
     join::<D, 4>(d, numbers, |n| FFT_FIRST_ROOTS[4 + n]);
     join::<D, 8>(d, numbers, |n| FFT_FIRST_ROOTS[2 + n]);
     join::<D, 16>(d, numbers, |_| FFT_FIRST_ROOTS[1]);
+}
+
+/// Returns root `2b`, or `2b + 1` for odd `n`: that is `i` times root `2b`.
+#[inline(always)]
+fn turned(even: Complex<f32>, n: usize) -> Complex<f32> {
+    if n % 2 == 0 {
+        even
+    } else {
+        [-even[1], even[0]]
+    }
+}
+
+/// A thread's numbers in the first group of stages: rows `y`, `y + step` and so on of a column of the tile.
+struct Place {
+    x: u32,
+    y: u32,
+    step: u32,
+}
+
+/// Loads numbers of a column of the tile.
+#[inline(always)]
+unsafe fn input<D: Device, I: Sample>(
+    d: D,
+    src: Global<I>,
+    p: &FftParams,
+    [tile_x, tile_y, channel]: [u32; 3],
+    place: &Place,
+) -> Numbers {
+    let &Place { x, y: first_row, step } = place;
+    let (left, top) = (p.left + (tile_x * p.outputs_x) as i32, p.top + (tile_y * p.outputs_y) as i32);
+    let column = left + x as i32;
+    let mut numbers = [[0.0; 2]; NUMBERS];
+    let (right, bottom) = (left + 2 * p.columns as i32, top + NUMBERS as i32 * step as i32);
+    if left >= 0 && top >= 0 && right <= p.width as i32 && bottom <= p.height as i32 {
+        let first = (top as u32 + first_row) as u64 * p.row_stride as u64 + column as u64 * p.channels as u64;
+        let (mut at, down) = (first + channel as u64, step as u64 * p.row_stride as u64);
+        for n in 0..NUMBERS {
+            // SAFETY: the tile lies inside the image.
+            unsafe {
+                numbers[n] = [d.load(src, at).to_f32(), d.load(src, at + (p.columns * p.channels) as u64).to_f32()]
+            };
+            at += down;
+        }
+        return numbers;
+    }
+    const OUTSIDE: u32 = u32::MAX;
+    let border = BorderMode::from_u32(p.border);
+    let offset = |column| border.map(column, p.width as i32).map_or(OUTSIDE, |x| x as u32 * p.channels + channel);
+    let offsets = [offset(column), offset(column + p.columns as i32)];
+    for n in 0..NUMBERS {
+        let row = border.map(top + (n as u32 * step + first_row) as i32, p.height as i32);
+        let row_at = row.unwrap_or(0) as u64 * p.row_stride as u64;
+        for part in 0..2 {
+            numbers[n][part] = if row.is_none() || offsets[part] == OUTSIDE {
+                p.constant
+            } else {
+                // SAFETY: mapped into the image.
+                unsafe { d.load(src, row_at + offsets[part] as u64).to_f32() }
+            };
+        }
+    }
+    numbers
+}
+
+/// Stores the outputs of rows of a column of the tile.
+#[inline(always)]
+unsafe fn output<D: Device>(
+    d: D,
+    dst: Global<f32>,
+    p: &FftParams,
+    [tile_x, tile_y, channel]: [u32; 3],
+    place: &Place,
+    numbers: &Numbers,
+) {
+    let &Place { x, y: first_row, step } = place;
+    let (left, top) = (p.out_left + (tile_x * p.outputs_x) as i32, p.out_top + (tile_y * p.outputs_y) as i32);
+    // Outputs left of the image are negative, so beyond any width as u32.
+    let columns = [left + x as i32, left + (x + p.columns) as i32];
+    let are_outputs = [
+        x < p.outputs_x && (columns[0] as u32) < p.out_width,
+        x + p.columns < p.outputs_x && (columns[1] as u32) < p.out_width,
+    ];
+    for n in 0..NUMBERS {
+        let y = n as u32 * step + first_row;
+        let row = (top + y as i32) as u32;
+        if y < p.outputs_y && row < p.out_height {
+            let at = row as u64 * (p.out_width * p.channels) as u64 + channel as u64;
+            for part in 0..2 {
+                if are_outputs[part] {
+                    // SAFETY: in the output, and no other thread's.
+                    unsafe { d.store(dst, at + columns[part] as u64 * p.channels as u64, numbers[n][part]) };
+                }
+            }
+        }
+    }
+}
+
+/// Writes the thread's numbers to shared memory.
+#[inline(always)]
+unsafe fn put<D: Device>(d: D, numbers: &Numbers, place: impl Fn(u32) -> u32) {
+    for n in 0..NUMBERS {
+        // SAFETY: the caller's promise.
+        unsafe { d.shared_store2(Shared::<f32>::at(0), 2 * place(n as u32), numbers[n]) };
+    }
+}
+
+/// Reads the thread's numbers from shared memory.
+#[inline(always)]
+unsafe fn get<D: Device>(d: D, place: impl Fn(u32) -> u32) -> Numbers {
+    let mut numbers = [[0.0; 2]; NUMBERS];
+    for n in 0..NUMBERS {
+        // SAFETY: the caller's promise.
+        numbers[n] = unsafe { d.shared_load2(Shared::<f32>::at(0), 2 * place(n as u32)) };
+    }
+    numbers
 }

@@ -11,10 +11,10 @@
 //! Column `x` of row `y` is at `x ^ (y2y3 << 3 | y4y5y6)` of the row, with the bits of `y`: so the half warps of each group
 //! access 16 different pairs of banks.
 
-use super::{join, join_first, root, split, split_first, Numbers, NUMBERS};
-use crate::device::{Device, Global, Shared};
+use super::{get, input, join, join_first, output, put, root, split, split_first, turned, Numbers, Place, NUMBERS};
+use crate::device::{Device, Global};
 use crate::{div_rem, Body};
-use apron_abi::{fft_product, BorderMode, Complex, FftParams, Sample, FFT_BLOCK, FFT_FIRST_ROOTS, FFT_TAPS_ROOTS};
+use apron_abi::{fft_product, FftParams, Sample, FFT_BLOCK, FFT_FIRST_ROOTS, FFT_TAPS_ROOTS};
 use core::marker::PhantomData;
 
 /// Columns of complex numbers per tile.
@@ -40,12 +40,13 @@ impl<I: Sample> Body for Tile<I> {
         if tile_y >= p.tiles_y {
             return;
         }
-        let (x, first_row) = (thread % COLUMNS, thread / COLUMNS);
+        let tile = [tile_x, tile_y, channel];
+        let place_of_thread = Place { x: thread % COLUMNS, y: thread / COLUMNS, step: FFT_BLOCK / COLUMNS };
         // The row's bits above the last two in the middle group, and the column's above the last three in that of rows.
         let (high_row, high_column) = (thread / 8, thread / 8 % 8);
         // SAFETY: each number is written by the thread that holds it, and read after a barrier; the roots are the taps'.
         unsafe {
-            let mut numbers = load(d, src, p, [tile_x, tile_y, channel], [x, first_row]);
+            let mut numbers = input(d, src, p, tile, &place_of_thread);
             split_first(d, &mut numbers);
             put(d, &numbers, of_columns(d, thread));
             d.barrier();
@@ -88,18 +89,8 @@ impl<I: Sample> Body for Tile<I> {
 
             let mut numbers = get(d, of_columns(d, thread));
             join_first(d, &mut numbers);
-            store(d, dst, p, [tile_x, tile_y, channel], [x, first_row], &numbers);
+            output(d, dst, p, tile, &place_of_thread, &numbers);
         }
-    }
-}
-
-/// Returns root `2b`, or `2b + 1` for odd `n`: that is `i` times root `2b`.
-#[inline(always)]
-fn turned(even: Complex<f32>, n: usize) -> Complex<f32> {
-    if n % 2 == 0 {
-        even
-    } else {
-        [-even[1], even[0]]
     }
 }
 
@@ -138,26 +129,6 @@ fn side_by_side<D: Device>(d: D, thread: u32) -> impl Fn(u32) -> u32 {
     move |n| first[n as usize % 8] + n / 8 * COLUMNS
 }
 
-/// Writes the thread's numbers to shared memory.
-#[inline(always)]
-unsafe fn put<D: Device>(d: D, numbers: &Numbers, place: impl Fn(u32) -> u32) {
-    for n in 0..NUMBERS {
-        // SAFETY: the caller's promise.
-        unsafe { d.shared_store2(Shared::<f32>::at(0), 2 * place(n as u32), numbers[n]) };
-    }
-}
-
-/// Reads the thread's numbers from shared memory.
-#[inline(always)]
-unsafe fn get<D: Device>(d: D, place: impl Fn(u32) -> u32) -> Numbers {
-    let mut numbers = [[0.0; 2]; NUMBERS];
-    for n in 0..NUMBERS {
-        // SAFETY: the caller's promise.
-        numbers[n] = unsafe { d.shared_load2(Shared::<f32>::at(0), 2 * place(n as u32)) };
-    }
-    numbers
-}
-
 /// Multiplies by the mask's transform, two numbers per load.
 #[inline(always)]
 unsafe fn multiply<D: Device>(d: D, numbers: &mut Numbers, thread: u32) {
@@ -167,80 +138,5 @@ unsafe fn multiply<D: Device>(d: D, numbers: &mut Numbers, thread: u32) {
         let fma = |a, b, c| d.fma(a, b, c);
         numbers[2 * pair] = fft_product(fma, numbers[2 * pair], [taps[0], taps[1]]);
         numbers[2 * pair + 1] = fft_product(fma, numbers[2 * pair + 1], [taps[2], taps[3]]);
-    }
-}
-
-/// Loads every fourth number of a column of the tile.
-#[inline(always)]
-unsafe fn load<D: Device, I: Sample>(
-    d: D,
-    src: Global<I>,
-    p: &FftParams,
-    [tile_x, tile_y, channel]: [u32; 3],
-    [x, first_row]: [u32; 2],
-) -> Numbers {
-    let (left, top) = (p.left + (tile_x * p.outputs_x) as i32, p.top + (tile_y * p.outputs_y) as i32);
-    let column = left + x as i32;
-    let mut numbers = [[0.0; 2]; NUMBERS];
-    let side = 2 * COLUMNS as i32;
-    if left >= 0 && top >= 0 && left + side <= p.width as i32 && top + side <= p.height as i32 {
-        let first = (top as u32 + first_row) as u64 * p.row_stride as u64 + column as u64 * p.channels as u64;
-        let (mut at, step) = (first + channel as u64, 4 * p.row_stride as u64);
-        for n in 0..NUMBERS {
-            // SAFETY: the tile lies inside the image.
-            unsafe {
-                numbers[n] = [d.load(src, at).to_f32(), d.load(src, at + (COLUMNS * p.channels) as u64).to_f32()]
-            };
-            at += step;
-        }
-        return numbers;
-    }
-    let border = BorderMode::from_u32(p.border);
-    let columns = [border.map(column, p.width as i32), border.map(column + COLUMNS as i32, p.width as i32)];
-    for n in 0..NUMBERS {
-        let row = border.map(top + 4 * n as i32 + first_row as i32, p.height as i32);
-        for part in 0..2 {
-            numbers[n][part] = match (row, columns[part]) {
-                (Some(row), Some(column)) => {
-                    let at = row as u64 * p.row_stride as u64 + (column as u32 * p.channels + channel) as u64;
-                    // SAFETY: mapped into the image.
-                    unsafe { d.load(src, at).to_f32() }
-                }
-                _ => p.constant,
-            };
-        }
-    }
-    numbers
-}
-
-/// Stores the outputs of every fourth row of a column of the tile.
-#[inline(always)]
-unsafe fn store<D: Device>(
-    d: D,
-    dst: Global<f32>,
-    p: &FftParams,
-    [tile_x, tile_y, channel]: [u32; 3],
-    [x, first_row]: [u32; 2],
-    numbers: &Numbers,
-) {
-    let (left, top) = (p.out_left + (tile_x * p.outputs_x) as i32, p.out_top + (tile_y * p.outputs_y) as i32);
-    // Outputs left of the image are negative, so beyond any width as u32.
-    let columns = [left + x as i32, left + (x + COLUMNS) as i32];
-    let are_outputs = [
-        x < p.outputs_x && (columns[0] as u32) < p.out_width,
-        x + COLUMNS < p.outputs_x && (columns[1] as u32) < p.out_width,
-    ];
-    for n in 0..NUMBERS {
-        let y = 4 * n as u32 + first_row;
-        let row = (top + y as i32) as u32;
-        if y < p.outputs_y && row < p.out_height {
-            let at = row as u64 * (p.out_width * p.channels) as u64 + channel as u64;
-            for part in 0..2 {
-                if are_outputs[part] {
-                    // SAFETY: in the output, and no other thread's.
-                    unsafe { d.store(dst, at + columns[part] as u64 * p.channels as u64, numbers[n][part]) };
-                }
-            }
-        }
     }
 }

@@ -174,7 +174,7 @@ fn count(
     let params =
         HistogramEdgesParams { samples, totals: TOTALS, rounds, low, per_unit, bins, channels, columns, reserved: 0 };
     let params = Params::HistogramEdgesParams(params);
-    let counting = Launch { shared_bytes: bytes(columns) as u32, taps: edges, ..launch(kernel, blocks, params) };
+    let counting = Launch { shared_bytes: bytes(columns) as u32, taps: edges.into(), ..launch(kernel, blocks, params) };
     with_totals(samples, bins * channels, counting)
 }
 

@@ -65,7 +65,7 @@ impl Joint {
             unsupported(JointHistogram::OPERATION, format!("columns of {src}"), "convert the samples to f64")
         })?;
         let launch = launch(kernel, blocks(self.rows, machine), Params::HistogramJointParams(self.params));
-        Ok(Launch { taps: self.taps.clone(), ..launch })
+        Ok(Launch { taps: self.taps.clone().into(), ..launch })
     }
 }
 
@@ -139,7 +139,7 @@ fn by_slices(problem: &JointHistogram, joint: Joint, slices: u32, machine: &Mach
     let counting = Launch {
         blocks: [columns, slices],
         shared_bytes: slice * 4,
-        taps: joint.taps,
+        taps: joint.taps.into(),
         ..launch(Kernel::histogram_joint_slices_f32_u32, columns, params)
     };
     let buffers = vec![

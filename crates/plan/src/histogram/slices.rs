@@ -51,7 +51,7 @@ fn scattered(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> R
     } else {
         Kernel::histogram_slices_scattered_f32_u64
     };
-    let counting = Launch { taps: lower, ..launch(kernel, blocks, Params::HistogramScatterParams(params)) };
+    let counting = Launch { taps: lower.into(), ..launch(kernel, blocks, Params::HistogramScatterParams(params)) };
     // The sums of no rows are 0.
     let none = Params::HistogramMergeParams(HistogramMergeParams { partials: 0, bins: cells });
     let zeros = launch(Kernel::histogram_slices_sums_u32_u64, cells.div_ceil(MERGE_BLOCK), none);
@@ -105,7 +105,7 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
     let (rows, params) = (rows_of(pixels, cells, RESIDENTS, machine), Params::HistogramCellsParams(params));
     let counting = launch(kernel, rows, params);
     let slices = cells.div_ceil(SLICE_CELLS as u64) as u32;
-    let counting = Launch { blocks: [rows, slices], taps: edges, ..counting };
+    let counting = Launch { blocks: [rows, slices], taps: edges.into(), ..counting };
     check_counters(samples, rows)?;
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials: rows, bins: cells as u32 });
     let sums = launch(Kernel::histogram_slices_sums_u32_u64, (cells as u32).div_ceil(MERGE_BLOCK), params);

@@ -63,7 +63,7 @@ pub(super) fn values(
     let counting = Launch {
         blocks: [rows, slices],
         shared_bytes: slice * 4,
-        taps: edges,
+        taps: edges.into(),
         ..launch(kernel, rows, Params::HistogramValuesParams(params))
     };
     let all = cells.all() as u32;
@@ -150,7 +150,7 @@ pub fn digits(shape: Shape, channels: u32, prefixes: &Prefixes, machine: &Machin
     };
     let counting = Launch {
         shared_bytes: counters + slots * DIGITS * 4,
-        taps,
+        taps: taps.into(),
         ..launch(kernel, blocks, Params::HistogramDigitsParams(params))
     };
     Ok(recipe("counts the next digit", kernel, with_totals(samples, slots * DIGITS, counting)?))

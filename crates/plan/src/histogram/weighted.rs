@@ -41,7 +41,7 @@ fn in_order(problem: &WeightedBins, _: &Variant, machine: &Machine) -> Result<St
         buffer(Role::Scratch, ElementType::U32, shape.samples()),
     ];
     buffers.extend(more);
-    let mut launches = vec![Launch { taps: lower, ..finding }];
+    let mut launches = vec![Launch { taps: lower.into(), ..finding }];
     launches.extend(summing);
     Ok((buffers, launches))
 }

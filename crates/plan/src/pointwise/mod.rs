@@ -103,7 +103,7 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
             second_step: 0,
             code,
         }),
-        taps: Vec::new(),
+        taps: [].into(),
     }
 }
 

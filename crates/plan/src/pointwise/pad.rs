@@ -40,7 +40,7 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
         src: 0,
         dst: 1,
         params: Params::PadParams(params),
-        taps: Vec::new(),
+        taps: [].into(),
     };
     Ok((buffers, vec![launch]))
 }

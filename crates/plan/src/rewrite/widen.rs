@@ -3,6 +3,7 @@
 
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
+use apron_abi::ElementType;
 use apron_core::{
     BoxFilter, Correlate, Fft, FilterProblem, LocalStd, LowRank, Paired, PixelType, PointOp, Pointwise, Problem,
     Scaled, Separable,
@@ -20,6 +21,13 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     let read = |pixel| if is_wide(pixel) { F32 } else { pixel };
     let written = |pixel| if pixel == PixelType::F16 { F32 } else { pixel };
     let Problem::Filter(filter) = problem else { return None };
+    // Kernels of several passes are of f32.
+    if let FilterProblem::Fft(p) = filter
+        && !crate::fft::is_of_one_tile(p)
+        && p.src != F32
+    {
+        return Some(FilterProblem::from(Fft { src: F32, ..p.clone() }).into());
+    }
     let sources = [Some(filter.src()), filter.second()];
     if !sources.into_iter().flatten().any(is_wide) && filter.dst() != PixelType::F16 {
         return None;
@@ -90,8 +98,10 @@ fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(
 /// Returns the launch that converts buffer `src` to the element type of buffer `dst`.
 fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch {
     let (from, to) = (buffers[src].element, buffers[dst].element);
+    // Bytes have no kernel that only converts.
+    let stage = if from == ElementType::U8 { "weighted-f32" } else { stage };
     let kernel = kernels::find(pointwise::OPERATION, stage, from, to);
-    let kernel = kernel.expect("a kernel for each type of 16 bits");
+    let kernel = kernel.expect("a kernel for each type of 8 and 16 bits");
     Launch { src, dst, ..pointwise::launch(kernel, (buffers[src].elems, 1), PointOp::AS_IT_IS, None) }
 }
 

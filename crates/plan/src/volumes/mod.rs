@@ -185,7 +185,7 @@ fn marching(
         src: 0,
         dst: 1,
         params: Params::VolumesMarchParams(params),
-        taps,
+        taps: taps.into(),
     };
     Ok((buffers, vec![launch]))
 }
@@ -262,7 +262,7 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (P
         src: 0,
         dst: 1,
         params: Params::VolumesParams(params),
-        taps,
+        taps: taps.into(),
     }
 }
 

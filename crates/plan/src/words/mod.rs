@@ -107,7 +107,7 @@ fn steps(
             constant,
             ..Conv2dParams::default()
         }),
-        taps,
+        taps: taps.into(),
     };
     Ok((of.buffers(out), vec![launch]))
 }

@@ -220,6 +220,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Box(15, 15), STRIDED),
     shown(Fft(64, 64), picture(F32, [2048, 2048, 1])),
     shown(Fft(31, 31), picture(F32, [4096, 4096, 1])),
+    shown(Fft(129, 129), picture(F32, [4096, 4096, 1])),
     shown(Gauss(2), Picture { gap: 64, ..RGBA }),
     shown(Gauss(2), picture(U8, [8191, 8192, 4])),
     shown(Separable(2), picture(U8, [8191, 8192, 1])),

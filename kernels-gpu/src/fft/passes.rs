@@ -1,0 +1,268 @@
+//! The kernels of tiles of any side, in three passes with the numbers of tiles between them in memory: columns are split; rows
+//! are split, multiplied and joined; columns are joined. A block transforms 8192 numbers, as many lines of `2^STAGES` as that
+//! are, 32 numbers per thread, in two groups of stages:
+//!
+//! ```text
+//! first   numbers 2^(STAGES - 5) apart of a line, whose place is the rest of the index   5 stages
+//! last    adjacent numbers of lines, which share the high bits `h` of the place          STAGES - 5 stages
+//! ```
+//!
+//! Of the last group number `k` of a thread has the low bits of its place in the high bits of `k`, and of its line in the low
+//! ones: so the distance between two numbers of a butterfly does not depend on the length of lines.
+
+use super::{get, input, join, join_first, output, put, root, split, split_first, turned, Numbers, Place, NUMBERS};
+use crate::device::{Device, Global};
+use crate::{div_rem, Body};
+use apron_abi::{fft_product, Complex, FftParams, FFT_BLOCK, FFT_BLOCK_NUMBERS, FFT_ROOTS_MOST};
+
+/// The kernel that loads tiles and splits their columns. Row `n` of the grid is tile `n` of the launch, and column `n` a group of
+/// the tile's columns.
+///
+/// Launch contract: the taps are the roots, [`FFT_ROOTS_MOST`] numbers; the destination has room for the numbers of the launch's
+/// tiles.
+pub struct Columns<const STAGES: u32>;
+
+/// The kernel that splits rows, multiplies them by the mask's transform and joins them.
+///
+/// Launch contract: as of [`Columns`]; after the roots the taps are the mask's transform, as [`apron_abi::fft_rows_place`] orders
+/// it.
+pub struct Rows<const STAGES: u32>;
+
+/// The kernel that joins columns and stores the outputs of tiles.
+///
+/// Launch contract: as of [`Columns`], which has the same grid.
+pub struct Back<const STAGES: u32>;
+
+/// Returns column, row and channel of the block's tile; `None` beyond the last tile.
+#[inline(always)]
+fn tile<D: Device>(d: D, p: &FftParams) -> Option<[u32; 3]> {
+    if d.block_y() >= p.tiles {
+        return None;
+    }
+    // SAFETY: there are channels and tiles.
+    let (of_channels, channel) = unsafe { div_rem(p.first_tile + d.block_y(), p.channels) };
+    // SAFETY: as above.
+    let (tile_y, tile_x) = unsafe { div_rem(of_channels, p.tiles_x) };
+    Some([tile_x, tile_y, channel])
+}
+
+/// Returns the places of a thread's numbers in the first group of a block of columns.
+#[inline(always)]
+fn place<D: Device, const STAGES: u32>(d: D) -> Place {
+    let (columns, thread) = (FFT_BLOCK_NUMBERS >> STAGES, d.thread_x());
+    Place { x: d.block_x() * columns + thread % columns, y: thread / columns, step: FFT_BLOCK / columns }
+}
+
+impl<const STAGES: u32> Body for Columns<STAGES> {
+    type Src = f32;
+    type Dst = f32;
+    type Params = FftParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &FftParams) {
+        let Some(tile) = tile(d, p) else { return };
+        let (place, thread) = (place::<D, STAGES>(d), d.thread_x());
+        // SAFETY: each number is written by the thread that holds it, and read after a barrier.
+        unsafe {
+            let mut numbers = input(d, src, p, tile, &place);
+            split_first(d, &mut numbers);
+            put(d, &numbers, first_places::<D, false>(d));
+            d.barrier();
+            let mut numbers = get(d, last_places::<D, false, STAGES>(d));
+            split_last::<D, STAGES>(d, &mut numbers, thread / 8);
+            each_last::<D, STAGES>(d, p, |k, at| d.store2(dst, 2 * at, numbers[k]));
+        }
+    }
+}
+
+impl<const STAGES: u32> Body for Back<STAGES> {
+    type Src = f32;
+    type Dst = f32;
+    type Params = FftParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &FftParams) {
+        let Some(tile) = tile(d, p) else { return };
+        let (place, thread) = (place::<D, STAGES>(d), d.thread_x());
+        // SAFETY: as above; outputs are no other thread's.
+        unsafe {
+            let mut numbers = [[0.0; 2]; NUMBERS];
+            each_last::<D, STAGES>(d, p, |k, at| numbers[k] = load(d, src, at));
+            join_last::<D, STAGES>(d, &mut numbers, thread / 8);
+            put(d, &numbers, last_places::<D, false, STAGES>(d));
+            d.barrier();
+            let mut numbers = get(d, first_places::<D, false>(d));
+            join_first(d, &mut numbers);
+            output(d, dst, p, tile, &place, &numbers);
+        }
+    }
+}
+
+impl<const STAGES: u32> Body for Rows<STAGES> {
+    type Src = f32;
+    type Dst = f32;
+    type Params = FftParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &FftParams) {
+        let (number, thread) = (d.block_y(), d.thread_x());
+        if number >= p.tiles {
+            return;
+        }
+        // The block's rows are adjacent in memory.
+        let first = (number * d.blocks_x() + d.block_x()) as u64 * FFT_BLOCK_NUMBERS as u64;
+        let apart = 1 << (STAGES - 5);
+        let at = |thread: u32| {
+            let line = first + ((thread / apart << STAGES) + thread % apart) as u64;
+            move |n: u32| line + (n * apart) as u64
+        };
+        // SAFETY: as above.
+        unsafe {
+            let (mut numbers, from) = ([[0.0; 2]; NUMBERS], at(thread));
+            for n in 0..NUMBERS {
+                numbers[n] = load(d, src, from(n as u32));
+            }
+            split_first(d, &mut numbers);
+            put(d, &numbers, first_places::<D, true>(d));
+            d.barrier();
+            let mut numbers = get(d, last_places::<D, true, STAGES>(d));
+            split_last::<D, STAGES>(d, &mut numbers, thread / 8);
+            multiply(d, &mut numbers, d.block_x() * NUMBERS as u32 / 2, thread);
+            join_last::<D, STAGES>(d, &mut numbers, d.anew(thread) / 8);
+            put(d, &numbers, last_places::<D, true, STAGES>(d));
+            d.barrier();
+            let mut numbers = get(d, first_places::<D, true>(d));
+            join_first(d, &mut numbers);
+            let to = at(d.anew(thread));
+            for n in 0..NUMBERS as u32 {
+                d.store2(dst, 2 * to(n), numbers[n as usize]);
+            }
+        }
+    }
+}
+
+/// Calls `each` with the numbers of the last group and their indices in the memory of the launch's tiles.
+#[inline(always)]
+fn each_last<D: Device, const STAGES: u32>(d: D, p: &FftParams, mut each: impl FnMut(usize, u64)) {
+    let (thread, pitch, x) = (d.anew(d.thread_x()), p.columns, d.block_x() * (FFT_BLOCK_NUMBERS >> STAGES));
+    let tile = ((d.block_y() as u64) << STAGES) * pitch as u64;
+    let mut row = tile + (((thread / 8) << (STAGES - 5)) * pitch + x + thread % 8) as u64;
+    // The low bits of k are those of the column above the lowest three.
+    let columns = 1 << (10 - STAGES);
+    for k in 0..NUMBERS {
+        each(k, row + (k % columns * 8) as u64);
+        if k % columns == columns - 1 {
+            row += pitch as u64;
+        }
+    }
+}
+
+/// Loads a number.
+#[inline(always)]
+unsafe fn load<D: Device>(d: D, from: Global<f32>, at: u64) -> Complex<f32> {
+    // SAFETY: the caller's promise.
+    let bits = unsafe { d.load(Global::<u64>::at(from.address), at) };
+    [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
+}
+
+/// Returns the places in shared memory of a thread's numbers in the first group. High bits `h` of a place in its line are those of
+/// the place in memory; the rest of the index is exchanged so that half warps access 16 different pairs of banks. `ROWS`: the rest
+/// has the low bits of the place in a line below those of the line, in columns above them.
+#[inline(always)]
+fn first_places<D: Device, const ROWS: bool>(d: D) -> impl Fn(u32) -> u32 {
+    let thread = d.anew(d.thread_x());
+    let rest = if ROWS { thread ^ thread >> 5 } else { thread };
+    let of = [rest, rest ^ 8];
+    move |n| of[n as usize % 2] + n * FFT_BLOCK
+}
+
+/// As [`first_places`], in the last group: a few places, and constant distances from them.
+#[inline(always)]
+fn last_places<D: Device, const ROWS: bool, const STAGES: u32>(d: D) -> impl Fn(u32) -> u32 {
+    let thread = d.anew(d.thread_x());
+    let (h, line) = (thread / 8, thread % 8);
+    let mut of = [0; 16];
+    for low in 0..16 {
+        of[low as usize] =
+            h * FFT_BLOCK + if ROWS { line << 5 | (low ^ (line | (h & 1) << 3)) } else { line | ((low ^ h) & 1) << 3 };
+    }
+    move |k| {
+        if ROWS {
+            let low = 10 - STAGES;
+            let rest = (k & ((1 << low) - 1)) << (STAGES - 5) | k >> low;
+            of[rest as usize % 16] + rest / 16 * 16
+        } else {
+            of[k as usize % 2] + k / 2 * 16
+        }
+    }
+}
+
+/// Performs the last stages, of places whose high bits are `h`.
+///
+/// # Safety
+/// The taps begin with the roots.
+#[inline(always)]
+unsafe fn split_last<D: Device, const STAGES: u32>(d: D, numbers: &mut Numbers, h: u32) {
+    // SAFETY: the caller's promise.
+    let of = |n: u32| unsafe { root(d, n) };
+    split::<D, 16>(d, numbers, constant(of(32 + h)));
+    if STAGES > 6 {
+        split::<D, 8>(d, numbers, pairs([of(64 + 2 * h)]));
+    }
+    if STAGES > 7 {
+        split::<D, 4>(d, numbers, pairs([0, 1].map(|k| of(128 + 4 * h + 2 * k))));
+    }
+    if STAGES > 8 {
+        split::<D, 2>(d, numbers, pairs([0, 1, 2, 3].map(|k| of(256 + 8 * h + 2 * k))));
+    }
+    if STAGES > 9 {
+        split::<D, 1>(d, numbers, pairs([0, 1, 2, 3, 4, 5, 6, 7].map(|k| of(512 + 16 * h + 2 * k))));
+    }
+}
+
+/// Goes back from [`split_last`].
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn join_last<D: Device, const STAGES: u32>(d: D, numbers: &mut Numbers, h: u32) {
+    // SAFETY: the caller's promise.
+    let of = |n: u32| unsafe { root(d, n) };
+    if STAGES > 9 {
+        join::<D, 1>(d, numbers, pairs([0, 1, 2, 3, 4, 5, 6, 7].map(|k| of(512 + 16 * h + 2 * k))));
+    }
+    if STAGES > 8 {
+        join::<D, 2>(d, numbers, pairs([0, 1, 2, 3].map(|k| of(256 + 8 * h + 2 * k))));
+    }
+    if STAGES > 7 {
+        join::<D, 4>(d, numbers, pairs([0, 1].map(|k| of(128 + 4 * h + 2 * k))));
+    }
+    if STAGES > 6 {
+        join::<D, 8>(d, numbers, pairs([of(64 + 2 * h)]));
+    }
+    join::<D, 16>(d, numbers, constant(of(32 + h)));
+}
+
+#[inline(always)]
+fn constant(root: Complex<f32>) -> impl Fn(usize) -> Complex<f32> {
+    move |_| root
+}
+
+/// Returns roots by their number, of which every other is loaded.
+#[inline(always)]
+fn pairs<const N: usize>(even: [Complex<f32>; N]) -> impl Fn(usize) -> Complex<f32> {
+    move |n| turned(even[n / 2], n)
+}
+
+/// Multiplies by the mask's transform, two numbers per load.
+#[inline(always)]
+unsafe fn multiply<D: Device>(d: D, numbers: &mut Numbers, first: u32, thread: u32) {
+    for pair in 0..NUMBERS / 2 {
+        let at = 2 * FFT_ROOTS_MOST + 4 * ((first + pair as u32) * FFT_BLOCK + thread);
+        // SAFETY: the transform has a number for each of the tile's.
+        let taps = unsafe { d.taps4(at) };
+        let fma = |a, b, c| d.fma(a, b, c);
+        numbers[2 * pair] = fft_product(fma, numbers[2 * pair], [taps[0], taps[1]]);
+        numbers[2 * pair + 1] = fft_product(fma, numbers[2 * pair + 1], [taps[2], taps[3]]);
+    }
+}
