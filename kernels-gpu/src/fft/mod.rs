@@ -71,7 +71,7 @@ fn join_first<D: Device>(d: D, numbers: &mut Numbers) {
 /// Returns root `2b`, or `2b + 1` for odd `n`: that is `i` times root `2b`.
 #[inline(always)]
 fn turned(even: Complex<f32>, n: usize) -> Complex<f32> {
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         even
     } else {
         [-even[1], even[0]]

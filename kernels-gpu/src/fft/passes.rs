@@ -113,7 +113,7 @@ impl<const STAGES: u32> Body for Rows<STAGES> {
         let first = (number * d.blocks_x() + d.block_x()) as u64 * FFT_BLOCK_NUMBERS as u64;
         let apart = 1 << (STAGES - 5);
         let at = |thread: u32| {
-            let line = first + ((thread / apart << STAGES) + thread % apart) as u64;
+            let line = first + (((thread / apart) << STAGES) + thread % apart) as u64;
             move |n: u32| line + (n * apart) as u64
         };
         // SAFETY: as above.

@@ -123,7 +123,7 @@ fn middle<D: Device>(d: D, thread: u32) -> impl Fn(u32) -> u32 {
 #[inline(always)]
 fn side_by_side<D: Device>(d: D, thread: u32) -> impl Fn(u32) -> u32 {
     let thread = d.anew(thread);
-    let (high_column, row) = (thread / 8 % 8, (thread % 8) << 4 | thread / 64 << 2);
+    let (high_column, row) = (thread / 8 % 8, (thread % 8) << 4 | (thread / 64) << 2);
     let of = |n: u32| place(high_column << 3 | n, row);
     let first = [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)];
     move |n| first[n as usize % 8] + n / 8 * COLUMNS

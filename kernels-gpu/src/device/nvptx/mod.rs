@@ -266,8 +266,7 @@ impl<S: Taps> Device for Nvptx<S> {
             let [a, b, c, d]: [u32; 4] = transmute_copy(&values);
             asm!(
                 "st.shared.v4.b32 [{4}], {{{0}, {1}, {2}, {3}}};",
-                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
-                in(reg32) shared_address(to, index),
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d, in(reg32) shared_address(to, index),
                 options(nostack)
             );
         }
