@@ -58,7 +58,7 @@ fn quality(text: &str) -> Result<u8, String> {
 
 impl OutputArgs {
     /// Opens the output, if it takes samples of this type; without a type, if its format and path are valid. The path
-    /// `-` is the standard output, in `format`.
+    /// `-` is the standard output, in `format`; files between the steps of a pipe have one, too.
     ///
     /// # Errors
     /// Errors of [`ImageOutput::new`], and options that the output's format does not support.
@@ -70,6 +70,7 @@ impl OutputArgs {
     ) -> Result<ImageOutput<'a>> {
         let output = match format {
             Some(format) if path == Path::new("-") => ImageOutput::stdout(format, pixel)?,
+            Some(format) => ImageOutput::scratch(path, format, pixel)?,
             _ => ImageOutput::new(path, pixel)?,
         };
         match self.quality {

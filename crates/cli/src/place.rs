@@ -30,7 +30,7 @@ pub(crate) enum Place {
         input: PathBuf,
         /// Path of the result.
         output: PathBuf,
-        /// Format of a result that goes to the standard output.
+        /// Format of a result that goes to the standard output, or to a file between steps.
         format: Option<String>,
     },
     /// A step of a pipe: replaces this image by its result.

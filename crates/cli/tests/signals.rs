@@ -102,6 +102,22 @@ fn a_signal_leaves_nothing_behind() {
     }
 }
 
+/// Files between steps have no name, which only a program that ends by itself could remove.
+#[test]
+fn a_killed_pipe_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let head = npy(&header("'|u1'", "(10000, 10000)"), &[]);
+    folder.write("big.npy", &head);
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path("big.npy")).unwrap();
+    file.set_len(head.len() as u64 + 100_000_000).unwrap();
+    folder.write("there.png", "precious");
+    let script = "exec \"$0\" pipe big.npy new.npy 'gaussian sigma=9 | box size=9' --memory 30MB --device cpu";
+    let mut child = stopped_as_it_writes(&folder, script);
+    send("KILL", &child);
+    assert_eq!(child.wait().unwrap().code(), None);
+    assert_eq!(folder.names(), ["big.npy", "there.png"]);
+}
+
 #[test]
 fn a_signal_that_was_ignored_stays_so() {
     let folder = Folder::new();

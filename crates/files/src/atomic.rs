@@ -29,6 +29,10 @@ impl<'a> OutputPath<'a> {
     /// [`Error::Write`] if the folder does not exist, if the path is not a regular file, and if the file is read-only.
     pub fn new(path: &'a Path) -> Result<OutputPath<'a>> {
         let wrong = |what: String| Error::write(path, what);
+        if Draft::in_place(path).map_err(|error| wrong(error.to_string()))?.is_some() {
+            // No name that could be replaced, and nobody else who reads it.
+            return Ok(OutputPath { path, target: path.into(), folder: PathBuf::new() });
+        }
         let target = match fs::metadata(path) {
             // Renaming over a device or a pipe would replace it.
             Ok(facts) if !facts.is_file() => return Err(wrong("it is there, and not a regular file".into())),
@@ -75,7 +79,10 @@ impl<'a> OutputPath<'a> {
 impl OutputPath<'_> {
     /// Creates an empty file next to the path, for [`publish`](Self::publish).
     pub(crate) fn draft(&self) -> io::Result<Draft> {
-        Draft::new(&self.folder)
+        match Draft::in_place(&self.target)? {
+            Some(draft) => Ok(draft),
+            None => Draft::new(&self.folder),
+        }
     }
 
     /// Renames a complete file to the path.

@@ -49,6 +49,9 @@ pub(crate) enum Draft {
     /// A file without a name, and the folder for its name.
     #[cfg(target_os = "linux")]
     Unnamed(File, PathBuf),
+    /// A temporary file without a name, which is written in place.
+    #[cfg(target_os = "linux")]
+    InPlace(File),
     Named(Named),
 }
 
@@ -62,7 +65,20 @@ pub(crate) struct Named {
 /// A temporary file for other programs to write to, or between the steps of a job. It is removed when this is dropped, and by
 /// [`discard_drafts`].
 #[derive(Debug)]
-pub struct Scratch(Name);
+pub struct Scratch {
+    path: PathBuf,
+    kept: Kept,
+}
+
+/// What keeps a temporary file.
+#[derive(Debug)]
+enum Kept {
+    /// Its name, which is removed.
+    Name { _name: Name },
+    /// This handle: the file has no name, and its path is that of the handle.
+    #[cfg(target_os = "linux")]
+    Handle { _file: File },
+}
 
 impl Scratch {
     /// Creates an empty file, whose name starts with `apron-` and this text. It may be executed.
@@ -81,12 +97,20 @@ impl Scratch {
         Scratch::made(&format!("apron-{name}-"), extension, |builder| builder.tempfile())
     }
 
-    /// Creates an empty file with a hidden name in the folder of an output, where there is room for files of its size.
+    /// Creates an empty file in the folder of an output, where there is room for files of its size. It has no name, and a path
+    /// that is valid in this process; where the system cannot do that, it has a hidden name that ends with `extension`.
     ///
     /// # Errors
     /// Errors of the folder.
     pub fn beside(output: &Path, extension: &str) -> io::Result<Scratch> {
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed(folder)? {
+            use std::os::unix::fs::PermissionsExt;
+            // Opening the path again asks for permission, which the umask may have taken.
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+            return Ok(Scratch { path: path_of(&file).into(), kept: Kept::Handle { _file: file } });
+        }
         Scratch::made(".apron-", extension, |builder| builder.tempfile_in(folder))
     }
 
@@ -105,19 +129,21 @@ impl Scratch {
         }
         let path = make(&builder)?.into_temp_path().keep()?;
         names.push(path.clone());
-        Ok(Scratch(Name(path)))
+        Ok(Scratch { path: path.clone(), kept: Kept::Name { _name: Name(path) } })
     }
 
     /// Returns the path.
     pub fn path(&self) -> &Path {
-        &self.0.0
+        &self.path
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A file that is left in the temporary folder does no harm.
-        let _ = fs::remove_file(self.path());
+        if let Kept::Name { .. } = self.kept {
+            // A file that is left in the temporary folder does no harm.
+            let _ = fs::remove_file(self.path());
+        }
     }
 }
 
@@ -141,10 +167,21 @@ impl Draft {
         Named::new(folder).map(Draft::Named)
     }
 
+    /// Opens a file that has no name, such as a [`Scratch`] file, and empties it; `None` for other paths.
+    pub(crate) fn in_place(path: &Path) -> io::Result<Option<Draft>> {
+        #[cfg(target_os = "linux")]
+        if is_nameless(path) {
+            let file = fs::OpenOptions::new().read(true).write(true).truncate(true).open(path)?;
+            return Ok(Some(Draft::InPlace(file)));
+        }
+        let _ = path;
+        Ok(None)
+    }
+
     pub(crate) fn file(&self) -> &File {
         match self {
             #[cfg(target_os = "linux")]
-            Draft::Unnamed(file, _) => file,
+            Draft::Unnamed(file, _) | Draft::InPlace(file) => file,
             Draft::Named(named) => named.file.as_file(),
         }
     }
@@ -164,6 +201,8 @@ impl Draft {
                     linked => linked,
                 }
             }
+            #[cfg(target_os = "linux")]
+            Draft::InPlace(_) => Ok(()),
             Draft::Named(named) => named.publish(target),
         }
     }
@@ -226,10 +265,24 @@ fn unnamed(folder: &Path) -> io::Result<Option<File>> {
 #[cfg(target_os = "linux")]
 fn link(file: &File, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
+
+    Ok(linkat(CWD, path_of(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Returns the path by which this process can open the file again.
+#[cfg(target_os = "linux")]
+fn path_of(file: &File) -> String {
     use std::os::fd::AsRawFd;
 
-    let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(linkat(CWD, itself, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Whether a path is that of a regular file without a name.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_nameless(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.nlink() == 0)
 }
 
 #[cfg(test)]

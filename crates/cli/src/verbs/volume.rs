@@ -27,9 +27,9 @@ pub(super) fn run(
             "--volume is from a file to a file, not a step of a pipe or the standard output".into(),
         ));
     };
-    devices.place()?;
     let (common, borders) = (&args.common, args.border.deep()?);
-    let file = args.output.open(&output, None, args.out_type)?;
+    let file = args.output.open(&output, devices.format(), args.out_type)?;
+    devices.place()?;
     // Whether the format holds several pages is found before anything is read.
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
