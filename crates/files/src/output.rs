@@ -158,6 +158,11 @@ impl<'a> ImageOutput<'a> {
         matches!(self.format, Format::Picture(picture::Format::Jpeg))
     }
 
+    /// Whether the metadata have an ICC profile that the format, which is one of pictures, cannot hold.
+    pub fn drops_profile(&self) -> bool {
+        matches!(self.format, Format::Picture(format) if !format.has_profile()) && self.manner.metadata.icc.is_some()
+    }
+
     /// Writes integers as an array of int64 with one dimension; only if the format [is `.npy`](Self::is_array).
     ///
     /// # Errors
