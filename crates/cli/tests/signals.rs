@@ -123,6 +123,18 @@ fn a_signal_that_was_ignored_stays_so() {
     let folder = Folder::new();
     noise(&folder);
     let script = "trap '' HUP; exec \"$0\" correlate noise.png c.png --mask identity --device cpu";
+/// The limit on files ends the program as it writes the plot, which is longer than the table.
+#[test]
+fn a_table_and_its_plot_appear_together() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[1, 2, 3, 255]);
+    let script = "ulimit -c 0; ulimit -f 16; exec \"$0\" histogram a.png --out o.csv --plot o.svg --device cpu";
+    let ended = start(&folder, script).wait().unwrap();
+    assert_eq!((ended.code(), folder.names()), (None, vec!["a.png".to_string()]), "{ended:?}");
+    folder.ok(&["histogram", "a.png", "--out", "o.csv", "--plot", "o.svg"]);
+    assert_eq!(folder.names(), ["a.png", "o.csv", "o.svg"]);
+}
+
     folder.write("there.png", "precious");
     let mut child = stopped_as_it_writes(&folder, script);
     send("HUP", &child);

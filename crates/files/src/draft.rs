@@ -188,42 +188,54 @@ impl Draft {
 
     /// Gives the file its final name, and atomically replaces an existing file.
     pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Draft::Unnamed(file, folder) => {
-                let _names = names();
-                match link(&file, target) {
-                    // A link cannot replace a file, so the file first gets a temporary name to be renamed from.
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        let named = builder().make_in(folder, |path| link(&file, path))?;
-                        named.persist(target).map(drop).map_err(|error| error.error)
-                    }
-                    linked => linked,
+        Draft::publish_all(vec![(self, target)]).map_err(|(_, error)| error)
+    }
+
+    /// Gives files their final names: a signal that is [heard](discard_drafts) finds all of them published, or none. Returns the
+    /// index of the first that cannot be published, and the reason.
+    pub(crate) fn publish_all(drafts: Vec<(Draft, &Path)>) -> Result<(), (usize, io::Error)> {
+        // Dropped after the lock: dropping a name locks the names.
+        let mut left = Vec::new();
+        let names = names();
+        let published = drafts.into_iter().enumerate().map(|(index, (draft, target))| {
+            let one = match draft {
+                #[cfg(target_os = "linux")]
+                Draft::Unnamed(file, folder) => named(&file, &folder, target),
+                #[cfg(target_os = "linux")]
+                Draft::InPlace(_) => Ok(()),
+                Draft::Named(Named { file, name }) => {
+                    left.push(name);
+                    file.persist(target).map(drop).map_err(|error| error.error)
                 }
-            }
-            #[cfg(target_os = "linux")]
-            Draft::InPlace(_) => Ok(()),
-            Draft::Named(named) => named.publish(target),
+            };
+            one.map_err(|error| (index, error))
+        });
+        // All of them, so that none is dropped under the lock.
+        let published = published.fold(Ok(()), Result::and);
+        drop(names);
+        published
+    }
+}
+
+/// Names a file without a name, in place of an existing file.
+#[cfg(target_os = "linux")]
+fn named(file: &File, folder: &Path, target: &Path) -> io::Result<()> {
+    match link(file, target) {
+        // A link cannot replace a file, so the file first gets a temporary name to be renamed from.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let named = builder().make_in(folder, |path| link(file, path))?;
+            named.persist(target).map(drop).map_err(|error| error.error)
         }
     }
 }
 
+        linked => linked,
 impl Named {
     fn new(folder: &Path) -> io::Result<Named> {
         let mut names = names();
         let file = builder().tempfile_in(folder)?;
         names.push(file.path().into());
         Ok(Named { name: Name(file.path().into()), file })
-    }
-
-    fn publish(self, target: &Path) -> io::Result<()> {
-        let Named { file, name } = self;
-        let names = names();
-        let renamed = file.persist(target).map(drop).map_err(|error| error.error);
-        // In this order: dropping the name locks the names.
-        drop(names);
-        drop(name);
-        renamed
     }
 }
 
@@ -309,7 +321,9 @@ mod tests {
             assert_eq!(fs::read_to_string(&target).unwrap(), text);
         }
         drop(Named::new(at).unwrap());
-        assert!(Named::new(at).unwrap().publish(&at.join("no/such")).is_err());
+        let (good, bad) = (at.join("out"), at.join("no/such"));
+        let both = [&bad, &good].map(|target| (Draft::Named(Named::new(at).unwrap()), target.as_path()));
+        assert_eq!(Draft::publish_all(both.into()).unwrap_err().0, 0);
         assert_eq!((names_in(at), names().len()), (vec!["out".to_string()], 0));
         let scratch = Scratch::new("test").unwrap();
         let dropped = scratch.path().to_path_buf();

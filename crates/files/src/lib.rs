@@ -51,7 +51,7 @@ mod upright;
 #[cfg(feature = "zarr")]
 mod zarr;
 
-pub use atomic::{OutputPath, Trouble};
+pub use atomic::{Complete, OutputPath, Trouble, publish};
 pub use convert::convert;
 pub use draft::{Scratch, discard_drafts};
 pub use error::{Error, Result};

@@ -149,8 +149,9 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     devices.at(format!("histogram on {}", device.name()));
     let sums = device.weighted_histogram(&image, &weights).binning(binning).per_channel(args.per_channel);
     let (sums, ran) = sums.variant(variant).run_reported()?;
-    out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
-    plot.map_or(Ok(()), |plot| plot.write_sums(&sums))?;
+    let out = out.as_ref().map(|out| out.complete_sums(&sums, args.per_channel)).transpose()?;
+    let plot = plot.as_ref().map(|plot| plot.complete_sums(&sums)).transpose()?;
+    apron_files::publish(out.into_iter().chain(plot).collect())?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let (bins, edges) = (sums.edges.bins(), sums.edges.values());
@@ -200,8 +201,9 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     };
     let total = counted.counts().iter().sum();
     let histogram = if args.cumulative { counted.cumulated() } else { counted };
-    out.map_or(Ok(()), |out| out.write(&histogram, args.per_channel))?;
-    plot.map_or(Ok(()), |plot| plot.write(&histogram))?;
+    let out = out.as_ref().map(|out| out.complete(&histogram, args.per_channel)).transpose()?;
+    let plot = plot.as_ref().map(|plot| plot.complete(&histogram)).transpose()?;
+    apron_files::publish(out.into_iter().chain(plot).collect())?;
 
     // The time of the kernels includes the copy of the counts: there is no image to copy.
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
