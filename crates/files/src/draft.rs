@@ -12,9 +12,11 @@ use tempfile::{Builder, NamedTempFile};
 
 #[cfg(feature = "zarr")]
 mod folder;
+mod made;
 
 #[cfg(feature = "zarr")]
 pub(crate) use folder::{FolderDraft, writing};
+pub use made::MadeFolder;
 
 /// Names of drafts that have one. The lock is held while a draft is created or renamed.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -38,6 +40,7 @@ pub fn discard_drafts() {
                     let _ = fs::remove_dir_all(name);
                 }
             }
+            made::discard();
             return std::mem::forget(names);
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -226,10 +229,10 @@ fn named(file: &File, folder: &Path, target: &Path) -> io::Result<()> {
             let named = builder().make_in(folder, |path| link(file, path))?;
             named.persist(target).map(drop).map_err(|error| error.error)
         }
+        linked => linked,
     }
 }
 
-        linked => linked,
 impl Named {
     fn new(folder: &Path) -> io::Result<Named> {
         let mut names = names();
@@ -325,6 +328,10 @@ mod tests {
         let both = [&bad, &good].map(|target| (Draft::Named(Named::new(at).unwrap()), target.as_path()));
         assert_eq!(Draft::publish_all(both.into()).unwrap_err().0, 0);
         assert_eq!((names_in(at), names().len()), (vec!["out".to_string()], 0));
+        let folder = at.join("made");
+        drop(MadeFolder::new(&folder.join("deep")).unwrap());
+        assert_eq!(names_in(at), ["out"]);
+        let made = MadeFolder::new(&folder.join("deep")).unwrap();
         let scratch = Scratch::new("test").unwrap();
         let dropped = scratch.path().to_path_buf();
         assert!(dropped.exists() && names().len() == 1);
@@ -332,7 +339,7 @@ mod tests {
         assert!(!dropped.exists() && names().is_empty());
         let draft = Named::new(at).unwrap();
         let scratch = Scratch::new("test").unwrap();
-        assert_eq!(names_in(at).len(), 2);
+        assert_eq!(names_in(at).len(), 3);
         #[cfg(feature = "zarr")]
         let folder_draft = FolderDraft::new(at).unwrap();
         #[cfg(feature = "zarr")]
@@ -341,7 +348,7 @@ mod tests {
         assert_eq!(names_in(at), ["out"]);
         assert!(!scratch.path().exists());
         // Dropping them would block: the names are locked for ever.
-        std::mem::forget((draft, scratch));
+        std::mem::forget((draft, scratch, made));
         #[cfg(feature = "zarr")]
         std::mem::forget(folder_draft);
     }
