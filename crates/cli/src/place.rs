@@ -99,7 +99,7 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
         apron_files::check_extension(&folder.join(format!("*.{}", format.trim_start_matches('.'))))?;
     }
     let mut results = BTreeMap::new();
-    let mut pairs = Vec::new();
+    let (mut pairs, mut repeated) = (Vec::new(), BTreeSet::new());
     for input in resolved(inputs)? {
         let name = input.file_name().unwrap_or(OsStr::new(""));
         let mut output = folder.join(name);
@@ -108,7 +108,10 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
         }
         match results.insert(output.clone(), input.clone()) {
             // Given twice, such as by its name and by a pattern.
-            Some(other) if other == input => continue,
+            Some(other) if other == input => {
+                repeated.insert(input);
+                continue;
+            }
             Some(other) => {
                 let (other, input, output) = (other.display(), input.display(), output.display());
                 return Err(Error::Usage(format!("{other} and {input} would both be written to {output}")));
@@ -178,6 +181,7 @@ mod tests {
         };
         let names: Vec<String> = asked.pairs.iter().map(|(_, output)| output.display().to_string()).collect();
         assert_eq!(names, [path("new/[b].tif"), path("new/a.tif"), path("new/c.tif")]);
+        assert_eq!(asked.repeated, BTreeSet::from([path("a.png").into()]));
         for (asked, part) in [
             (files(&["x.png"], "y.png", Some("tif")), "--format"),
             (files(&["x.png"], &path("other/"), Some("xyz")), "xyz"),

@@ -25,7 +25,15 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }
         Asked::Folder(asked) => asked,
     };
-    // Opened once; each image's work is on a stream of its own, and several GPUs take turns.
+    if let Some(first) = asked.repeated.first().filter(|_| !common.quiet) {
+        let others = match asked.repeated.len() - 1 {
+            0 => String::new(),
+            others => format!(", and {} more", counted(others, "image")),
+        };
+        complain(&format!("apron: warning: {}{others}: given more than once, and taken once", first.display()));
+    }
+    let images = &asked.pairs;
+    // Opened once; each image's work is on a new stream, and several GPUs take turns.
     let gpus = Devices::new(Default::default()).get(common.device)?.members();
     let turn = AtomicUsize::new(0);
     let mut failures = Vec::new();
