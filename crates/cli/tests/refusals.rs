@@ -274,3 +274,21 @@ fn a_build_without_zarr_says_so() {
     folder.fails(2, said, &["correlate", "a.png", "a.png", "new/", "--mask", "2", "--format", "zarr"]);
     assert_eq!(folder.names(), ["a.png", "a.zarr"]);
 }
+
+#[test]
+fn a_filter_of_many_products_is_told_of() {
+    let folder = Folder::new();
+    folder.write("mask.npy", npy(&header("'|u1'", "(4000, 4000)"), &vec![0; 16_000_000]));
+    folder.png("a.png", 600, 400, &vec![0; 600 * 400 * 3]);
+    folder.png("small.png", 4, 4, &[0; 48]);
+    let run = |from: &str, more: &[&str]| {
+        let command = [&["correlate", from, "b.png", "--mask", "mask.npy", "--device", "cpu"], more].concat();
+        folder.run(&command)
+    };
+    // The limit ends it after the warning.
+    let ended = run("a.png", &["--variant", "none"]);
+    let warning = "apron: warning: this filter is up to 1.2e13 products of taps and samples, and may take long\n";
+    assert!(ended.stderr.starts_with(warning), "{ended:?}");
+    assert!(!run("a.png", &["--variant", "none", "--quiet"]).stderr.contains("warning"));
+    assert!(!run("small.png", &["--variant", "none"]).stderr.contains("warning"));
+}

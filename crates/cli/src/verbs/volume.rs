@@ -52,6 +52,7 @@ pub(super) fn run(
         let limit = format!("few enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(apron::Error::parameter(verb, "number of taps", value, limit).into());
     }
+    crate::limits::warn(products, common);
     let device = devices.get(common.device)?;
     devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
     let filter = args.stored_volume(device.filter_volume(&volume, formula.clone()))?;
