@@ -36,6 +36,10 @@ impl<'a> Plot<'a> {
         let svg = match extension(path).as_str() {
             "svg" => true,
             "png" => false,
+            _ if path == Path::new("-") => {
+                let what = "--plot is -, but must be a file whose extension, .png or .svg, says the format";
+                return Err(Error::Usage(what.into()));
+            }
             other => {
                 let path = path.display();
                 return Err(Error::Usage(format!("{path}: unknown extension '{other}' of --plot; known are png, svg")));
