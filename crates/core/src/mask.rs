@@ -250,8 +250,9 @@ impl std::str::FromStr for Mask {
                 return Err(invalid("row", format!("number {height} of '{text}', which is empty"), "one tap or more"));
             }
             if height > 0 && found != width {
-                let limit = format!("{width} taps long, as the first");
-                return Err(invalid("row", format!("number {height} of '{text}' ({found} taps)"), limit));
+                let taps = |count| if count == 1 { "1 tap".to_string() } else { format!("{count} taps") };
+                let limit = format!("{} long, as the first", taps(width));
+                return Err(invalid("row", format!("number {height} of '{text}' ({})", taps(found)), limit));
             }
             (width, height) = (found, height + 1);
         }
