@@ -34,7 +34,7 @@ impl Common {
         Ok((self.coloured(page.image)?, metadata))
     }
 
-    /// Opens a file of several images, of which a verb takes each; with `complex` also those of complex numbers.
+    /// Opens a file of several images for a verb that takes each; with `complex` also those of complex numbers.
     ///
     /// # Errors
     /// Errors of the file, and of usage for the standard input.

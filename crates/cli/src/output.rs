@@ -25,7 +25,7 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     pub(crate) resume: bool,
     /// Take each page of a TIFF, or each image along the first dimension of a .npy or a Zarr of shape (n, height, width) or (n,
-    /// height, width, channels), one after the other; the result is a TIFF of as many pages, or such a .npy or Zarr
+    /// height, width, channels), one after the other; the result, a TIFF, a .npy or a Zarr, has one page or image for each
     #[arg(long, conflicts_with_all = ["page", "memory", "resume"])]
     pub(crate) pages: bool,
 }

@@ -20,7 +20,7 @@ pub const MAX_MASK_SIDE: u32 = 1 << 16;
 pub struct Mask {
     width: u32,
     height: u32,
-    /// Shared by clones, of which plans make many.
+    /// Shared by clones: plans make many.
     taps: Arc<Numbers>,
     anchor: (u32, u32),
 }

@@ -105,7 +105,7 @@ pub(super) fn each<J>(
     progress.ended()
 }
 
-/// Runs all jobs as [`each`], `at_once` of them at a time, each on a thread of its own; `tell` receives the results in the
+/// Runs all jobs as [`each`], `at_once` of them at a time, each on its thread; `tell` receives the results in the
 /// order of the jobs, which must not depend on each other.
 pub(super) fn each_at_once<J: Sync>(
     jobs: &[J],
