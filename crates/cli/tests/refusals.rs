@@ -286,7 +286,10 @@ fn decoders_and_parsers_are_not_quoted_raw() {
     folder.write("dark.pgm", "P5\n3 3\n0\n123456789");
     for (name, part) in [
         ("crc.png", "crc.png: the PNG cannot be decoded: CRC error: "),
-        ("letter.pgm", "letter.pgm: the PNM cannot be decoded: Non-ASCII-digit character"),
+        (
+            "letter.pgm",
+            "letter.pgm: the PNM cannot be decoded: Non-ASCII-digit character when parsing number in preamble\n",
+        ),
         ("dark.pgm", "dark.pgm: the PNM cannot be decoded: Image MAXVAL is zero\n"),
     ] {
         folder.fails(3, part, &["stats", name]);
@@ -314,7 +317,7 @@ fn decoders_and_parsers_are_not_quoted_raw() {
     }
     assert_eq!(ended.stdout.lines().count(), jobs.len(), "{ended:?}");
     folder.write("list", "[{\"verb\":\"info\"},\n{\"verb\" 5}]");
-    folder.fails(3, "list: not a list of jobs: expected `:`, and found '5}]'", &["batch", "list"]);
+    folder.fails(3, "list: not a list of jobs: line 2: expected `:`, and found '5}]'", &["batch", "list"]);
 }
 
 #[test]

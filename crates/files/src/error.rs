@@ -216,9 +216,11 @@ fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
     let cause = std::error::Error::source(of).map(ToString::to_string).unwrap_or_default();
     let cause = cause.rsplit("Reason:").next().unwrap_or_default();
     let cause = cause.trim().trim_matches('"').trim_end_matches('.').trim_start_matches("Format error: ");
+    // The decoder of PNM says it twice.
+    let cause = cause.replace("number in number in", "number in");
     let cause = match cause.split_once(" while decoding ChunkType { type: ") {
         Some((cause, chunk)) => format!("{cause} in chunk {}", chunk.split(',').next().unwrap_or_default()),
-        None => cause.into(),
+        None => cause,
     };
     if cause.is_empty() {
         format!("the {format} is broken")

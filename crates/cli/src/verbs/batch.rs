@@ -51,8 +51,9 @@ type Job = std::result::Result<Map<String, Value>, String>;
 /// Splits a file into jobs: it is one list, or has one job per line.
 fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
     if text.trim_start().starts_with('[') {
-        let list: Vec<&RawValue> =
-            serde_json::from_str(text).map_err(|error| format!("not a list of jobs: {}", broken(text, &error)))?;
+        let wrong =
+            |error| format!("not a list of jobs: line {}: {}", serde_json::Error::line(&error), broken(text, &error));
+        let list: Vec<&RawValue> = serde_json::from_str(text).map_err(wrong)?;
         let jobs = (1..).zip(list);
         return Ok(jobs.map(|(number, text): (usize, _)| (("job", number.into()), job(text.get()))).collect());
     }
