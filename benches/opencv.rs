@@ -149,7 +149,7 @@ fn ratio(theirs: Vec<f64>, ours: Vec<f64>) -> String {
     if theirs.is_empty() { "-".into() } else { format!("{:.2}", median(theirs) / median(ours)) }
 }
 
-/// OpenCV, in a process of its own.
+/// OpenCV, in another process.
 struct Peer {
     child: Child,
     asked: ChildStdin,

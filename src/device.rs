@@ -103,7 +103,7 @@ impl Device {
         Ok(Device::of(Backend::open_gpus(set)?))
     }
 
-    /// Returns the GPUs of this device, each as a device of its own: one, but for [`gpus`](Device::gpus). Other devices return
+    /// Returns the GPUs of this device, each as a device: one, but for [`gpus`](Device::gpus). Other devices return
     /// themselves.
     pub fn members(&self) -> Vec<Device> {
         if self.auto.is_some() {
@@ -163,7 +163,7 @@ impl Device {
         self.chosen.as_deref()
     }
 
-    /// Returns a handle on the same device whose work is on a stream of its own.
+    /// Returns a handle on the same device whose work is on a new stream.
     ///
     /// # Errors
     /// [`Error::Driver`](crate::Error::Driver) if the driver cannot create a stream.
@@ -172,7 +172,7 @@ impl Device {
         Ok(Device { backend: device.backend.new_stream()?, ..device })
     }
 
-    /// Returns a handle on the same device for work beside that of this one: on a GPU with a stream of its own. Unlike
+    /// Returns a handle on the same device for work beside that of this one: on a GPU with a new stream. Unlike
     /// [`new_stream`](Device::new_stream) it opens no GPU if `auto` has not.
     #[doc(hidden)]
     pub fn separate(&self) -> Result<Device> {

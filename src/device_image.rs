@@ -76,7 +76,7 @@ impl DeviceImage {
         self.row_stride
     }
 
-    /// Returns the part of `width` x `height` pixels from column `x` and row `y` on, as an image of its own: filters
+    /// Returns the part of `width` x `height` pixels from column `x` and row `y` on, as an image: filters
     /// apply the border at its edges. On a GPU it shares the pixels; kernels read them in place if its rows start at
     /// multiples of 16 bytes, else from a copy.
     ///

@@ -168,7 +168,7 @@ impl DeviceHistogram {
 impl Counts {
     /// Returns the device's counts if they are per bin.
     pub(crate) fn of_bins(&self) -> Option<&Written> {
-        // Counts of values are also per bin if each value has a bin of its own.
+        // Counts of values are also per bin if no two values share a bin.
         let of_values = |edges: &Edges, pixel| {
             let bins = Bins::of_values(pixel).expect("an integer type");
             bins.edges(pixel, || unreachable!("a range is given")).is_ok_and(|all| all == *edges)

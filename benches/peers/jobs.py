@@ -3,7 +3,7 @@ memory, or from a `.npy` file to a `.npy` file.
 
 Takes names such as "job f32 8192x8192 touched", and prints NAME,PEER,MILLISECONDS: the median of runs by the clock on the
 wall, after one to warm up. `fresh` has the library allocate its result, `touched` and `pinned` write into memory that was
-written before, of which `pinned` is page-locked. `mask64` is a dense mask of 64x64, `histogram` counts 256 bins, and
+written before; that of `pinned` is page-locked. `mask64` is a dense mask of 64x64, `histogram` counts 256 bins, and
 `photos-png` and `photos-jpg` are 32 photographs from JPEG files to files. `copies` are what the wires need at least: pinned
 copies of the job's bytes in its directions at once, a plain copy of the file, and cuInit with a context for `first`.
 """
@@ -162,7 +162,7 @@ def copies(image, road):
         np.save(source, image)
         return lambda _folder=folder: shutil.copyfile(source, target)
     if road == "first":
-        # In a program of its own, whose start is not counted.
+        # In another program, whose start is not counted.
         code = """
 import ctypes, time
 cuda = ctypes.CDLL("libcuda.so.1")

@@ -32,7 +32,7 @@ struct Work {
         rest = space ? space + 1 : "";
     }
 
-    // Whether it is this operation on samples of this type, with so many channels.
+    // Whether it is this operation on samples of this type, with `count` channels.
     bool is(const char *wanted, const char *type, unsigned count) const {
         return operation == wanted && pixel == type && channels == count;
     }
@@ -121,7 +121,7 @@ inline std::vector<float> weights(unsigned count) {
     return weights;
 }
 
-// Keeps the GPU busy for so many of its clock's cycles.
+// Keeps the GPU busy for this number of its clock's cycles.
 static __global__ void busy(long long cycles) {
     const long long start = clock64();
     while (clock64() - start < cycles) {

@@ -18,7 +18,7 @@ def on_gpu(array):
 
 
 def planes(work):
-    """The image as conv2d takes it: every channel is an image of its own."""
+    """The image as conv2d takes it: every channel is one image."""
     image = on_gpu(work.image())
     return (image.permute(2, 0, 1) if work.channels > 1 else image[None])[:, None].contiguous()
 

@@ -49,7 +49,7 @@ impl Factor {
 pub(super) struct Ledger {
     /// Time that an open GPU would have saved so far, in milliseconds.
     pub(super) saved_ms: f64,
-    /// Of all jobs, for kinds of which there is no time yet.
+    /// Of all jobs, for kinds that were not timed yet.
     all: [Factor; 2],
     kinds: HashMap<Kind, ([Factor; 2], u32)>,
 }

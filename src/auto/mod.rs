@@ -75,7 +75,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Returns a job of filters, the last of which makes the result; `None` if there is no filter, or an invalid one, whose
+    /// Returns a job of filters, the last one making the result; `None` if there is no filter, or an invalid one, whose
     /// error any device tells. Results in a room are on the host when the call returns.
     pub(crate) fn of(filters: Vec<FilterProblem>, source: &Source<'_>, has_room: bool) -> Option<Job> {
         let last = filters.last()?;
@@ -144,7 +144,7 @@ impl Auto {
         }
     }
 
-    /// Opens the GPU in a thread of its own.
+    /// Opens the GPU in a new thread.
     fn open_beside(self: &Arc<Self>) {
         if !self.opening.swap(true, Ordering::Relaxed) {
             let auto = self.clone();
@@ -191,7 +191,7 @@ impl Device {
         }
     }
 
-    /// Returns the device that `auto` chooses for a filter of a volume with so many multiply-adds: the GPU for large ones, and for
+    /// Returns the device that `auto` chooses for a filter of a volume with `products` multiply-adds: the GPU for large ones, and for
     /// those that are on a device already. Nothing was measured yet that would estimate the times.
     pub(crate) fn for_volume(&self, products: u64, on_device: bool) -> Device {
         if on_device || products >= LARGE_VOLUME { self.for_data() } else { self.settled() }

@@ -70,7 +70,7 @@ impl Backend {
         let of_channel = |channel: usize| &counts[channel * HALVES..][..HALVES];
         let mut samples = vec![f64::NAN; ranks.len()];
         let ranks = ranks.iter().enumerate().map(|(place, &(channel, rank))| (place, channel, rank));
-        // NaN has an upper half of its own.
+        // No other number has the upper half of a NaN.
         let known = ranks.filter(|&(_, channel, _)| of_channel(channel)[order_of(f32::NAN) as usize >> 16] == 0);
         let mut sought: Vec<Sought> =
             known.map(|(place, channel, rank)| Sought { place, channel, rank, prefix: 0 }).collect();

@@ -52,8 +52,8 @@ impl Backend {
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
     }
 
-    /// Computes statistics of integers of 32 and 64 bits from their exact sums; percentiles from the nearest f64, of which they
-    /// consist. `None` for other types.
+    /// Computes statistics of integers of 32 and 64 bits from their exact sums; percentiles are the
+    /// integers' nearest f64. `None` for other types.
     fn statistics_of_integers(
         &self,
         source: &Source<'_>,

@@ -152,7 +152,7 @@ fn sobel_axis(order: u32, ksize: u32) -> Result<Taps> {
 impl Sobel {
     fn build(self) -> Result<Formula> {
         if self.dx == 0 && self.dy == 0 {
-            return wrong("sobel", "dx and dy", "0 and 0", "orders of which one is above 0");
+            return wrong("sobel", "dx and dy", "0 and 0", "two orders, at least one of them above 0");
         }
         let most = self.ksize.max(3);
         for (what, order) in [("dx", self.dx), ("dy", self.dy)] {

@@ -18,7 +18,7 @@ fn filtered(device: &Device, image: &DeviceImage, mask: &Mask) -> DeviceImage {
     device.correlate(image, mask.clone()).border(Border::Wrap).run().unwrap()
 }
 
-/// Two threads, each with a stream, an image and a mask of its own, launch as fast as they can.
+/// Two threads, each with its stream, its image and its mask, launch as fast as they can.
 #[test]
 fn two_streams_with_two_masks() {
     let Some(gpu) = gpu_or_skip("two streams with two masks") else { return };

@@ -182,7 +182,7 @@ fn results_in_the_callers_memory() {
             let out = ImageMut::with_row_stride(shape.width, shape.height, shape.channels, stride, &mut samples);
             device.box_filter(image, 1, 1).run_into(out.unwrap()).unwrap();
             for (found, expected) in samples.chunks(stride).zip(image.rows()) {
-                // As f64, of which filters of 64-bit integers have the digits.
+                // As f64, whose digits filters of 64-bit integers have.
                 let numbers = |samples: &[T]| samples.iter().map(|sample| sample.to_f64()).collect::<Vec<_>>();
                 assert_eq!(numbers(&found[..expected.len()]), numbers(expected), "{}", device.name());
                 assert!(found[expected.len()..].iter().all(|sample| *sample == T::default()));

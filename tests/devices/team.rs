@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 fn team() -> Option<(Device, Device)> {
     let count = devices().map_or(0, |found| found.len());
     if count < 2 {
-        eprintln!("skipped: several GPUs, of which there are {count}");
+        eprintln!("skipped: several GPUs are needed, and {count} found");
         return None;
     }
     Some((Device::gpus(GpuSet::new(&[0, 1]).unwrap()).unwrap(), Device::gpu(0).unwrap()))

@@ -47,7 +47,7 @@ MAKERS = [
 
 
 def make(seed, index):
-    # Each problem has a generator of its own, so that it does not depend on how many there are.
+    # Each problem has one generator, so that it does not depend on how many there are.
     rng = np.random.default_rng([seed, index])
     makers = [maker for maker in MAKERS if cv2 is not None or maker[0] is not opencv]
     weights = np.array([weight for _, weight in makers])

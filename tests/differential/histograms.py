@@ -286,7 +286,7 @@ def information(rng):
 
 
 def statistics(rng):
-    """Extremes and percentiles are exact; NumPy rounds sums of its own order."""
+    """Extremes and percentiles are exact; NumPy rounds sums in another order."""
     dtype = str(rng.choice(["u8", "u16", "i16", "f32", "f64"]))
     image = image_of(rng, dtype, shape_of(rng))
     percents = sorted({0.0, 50.0, 100.0, round(float(rng.uniform(0, 100)), 3)}) if rng.random() < 0.8 else []

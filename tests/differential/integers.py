@@ -50,7 +50,7 @@ def cast(sums, dtype, rounding, overflow):
 
 
 def options_of(rng, dtype):
-    """Type and casts of the output, at least one of which is new."""
+    """Type and casts of the output, at least one of them new."""
     old = ["u8", "u16", "i16", "f16", "f32"]
     out_type = str(rng.choice([*TYPES, *FLOATS]))
     options = {"out-type": out_type}

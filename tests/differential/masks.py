@@ -55,7 +55,7 @@ def masked(rng):
     image = random_image(rng, dtype, shape)
     mask, dyadic = random_taps(rng, size)
     if border != "crop" and rng.random() < 0.15:
-        # A sum of columns times rows, which has a method of its own, for f32.
+        # A sum of columns times rows, which another method computes, for f32.
         size, types = tuple(int(side) for side in rng.integers(16, 24, 2)), ["f32"]
         mask, dyadic = random_bells(rng, size), False
     options, arrays = {"border": option}, {}
@@ -313,7 +313,7 @@ def opencv_mask(rng):
         expected = cv2.filter2D(image, cv2.CV_32F, mask, borderType=cv2.BORDER_REFLECT_101)
         extended = extend(image, size, (size[0] // 2, size[1] // 2), "reflect101", 0)
         _, magnitude = slide(extended, mask)
-        # OpenCV drops the last axis of one channel; it sums in f32 in an order of its own.
+        # OpenCV drops the last axis of one channel; it sums in f32 in another order.
         return compare("opencv", out, "f32", expected.reshape(image.shape).astype(np.float64), 1e-5 * magnitude, 0)
 
     return Job("correlate", f"{image.shape} mask {size}", options, image, judge, arrays, kind="opencv")

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// crates.io accepts 10 MiB. A package near the limit should move a family of kernels into a crate of its own.
+/// crates.io accepts 10 MiB. A package near the limit should move a family of kernels into a new crate.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// What is not published: the Python module is a wheel.

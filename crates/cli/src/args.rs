@@ -261,7 +261,17 @@ impl Devices {
     /// Returns the files of the next verb, if it reads one and writes one.
     pub(crate) fn files(&self) -> Option<(PathBuf, PathBuf)> {
         match &self.place {
-            Some(Place::Files { input, output, format: None }) => Some((input.clone(), output.clone())),
+            Some(Place::Files { input, output, .. }) if output != Path::new("-") => {
+                Some((input.clone(), output.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the format of the next verb's result, if its file has no extension that says it.
+    pub(crate) fn format(&self) -> Option<&str> {
+        match &self.place {
+            Some(Place::Files { format, .. }) => format.as_deref(),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Everything that ends a verb early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// An error of the library, which has a kind of its own.
+    /// An error of the library, which says its kind.
     #[error(transparent)]
     Apron(#[from] apron::Error),
     /// A file that cannot be read, is not accepted, or cannot be written.

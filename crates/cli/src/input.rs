@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::report::complain;
 use apron::{AnyImage, Image, Pixel, PixelType};
 use apron_core::{Accumulator, each_type};
-use apron_files::{Metadata, Page, PagesFile, ReadOptions};
+use apron_files::{ImageOutput, Metadata, Page, PagesFile, ReadOptions};
 use std::any::TypeId;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -34,7 +34,7 @@ impl Common {
         Ok((self.coloured(page.image)?, metadata))
     }
 
-    /// Opens a file of several images, of which a verb takes each; with `complex` also those of complex numbers.
+    /// Opens a file of several images for a verb that takes each; with `complex` also those of complex numbers.
     ///
     /// # Errors
     /// Errors of the file, and of usage for the standard input.
@@ -94,6 +94,16 @@ impl Common {
     pub(crate) fn warn(&self, path: &Path, pages: u32, hint: &str) {
         if pages > 1 && !self.quiet {
             complain(&format!("apron: warning: {}: page 1 of {pages} is read{hint}", name(path).display()));
+        }
+    }
+
+    /// Warns that the result's format does not hold the image's colour profile.
+    pub(crate) fn warn_of_profile(&self, output: &ImageOutput<'_>) {
+        if output.drops_profile() && !self.quiet {
+            let path = output.path().display();
+            complain(&format!(
+                "apron: warning: {path}: the colour profile is not kept; PNG, JPEG and TIFF files hold one"
+            ));
         }
     }
 }

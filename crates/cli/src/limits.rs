@@ -1,12 +1,28 @@
 //! Checks work that could take minutes or gigabytes against `--max-pixels`, before memory is allocated.
 
 use crate::args::{Common, FilterArgs};
+use crate::report::complain;
 use apron::{Error, Extent, Formula, PixelType, Result, Shape};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Allowed products of taps and samples per allowed pixel: enough for a mask of 256x256 taps on the largest image.
 const PRODUCTS: u64 = 1 << 16;
 
-/// Checks the pixels of full output, and the products of taps and samples, against the limit.
+/// Products that a run is told of before it starts: a minute or more on the processors of a desktop computer.
+const MANY: u64 = 1_000_000_000_000;
+
+/// Warns of work that may take long, once in a run: pages are many calls.
+pub(crate) fn warn(products: u64, common: &Common) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if products > MANY && !common.quiet && !TOLD.swap(true, Relaxed) {
+        let many = products as f64;
+        complain(&format!(
+            "apron: warning: this filter is up to {many:.1e} products of taps and samples, and may take long"
+        ));
+    }
+}
+
+/// Checks the pixels of full output, and the products of taps and samples, against the limit, and warns of many products.
 pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: &FilterArgs) -> Result<()> {
     let ((width, height), taps) = (formula.window(), formula.taps());
     let most = args.common.max_pixels;
@@ -29,6 +45,7 @@ pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: 
         let limit = format!("small enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(Error::parameter(verb, "number of taps", value, limit));
     }
+    warn(products, &args.common);
     Ok(())
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     pub(crate) resume: bool,
     /// Take each page of a TIFF, or each image along the first dimension of a .npy or a Zarr of shape (n, height, width) or (n,
-    /// height, width, channels), one after the other; the result is a TIFF of as many pages, or such a .npy or Zarr
+    /// height, width, channels), one after the other; the result, a TIFF, a .npy or a Zarr, has one page or image for each
     #[arg(long, conflicts_with_all = ["page", "memory", "resume"])]
     pub(crate) pages: bool,
 }
@@ -58,7 +58,7 @@ fn quality(text: &str) -> Result<u8, String> {
 
 impl OutputArgs {
     /// Opens the output, if it takes samples of this type; without a type, if its format and path are valid. The path
-    /// `-` is the standard output, in `format`.
+    /// `-` is the standard output, in `format`; files between the steps of a pipe have one, too.
     ///
     /// # Errors
     /// Errors of [`ImageOutput::new`], and options that the output's format does not support.
@@ -70,6 +70,7 @@ impl OutputArgs {
     ) -> Result<ImageOutput<'a>> {
         let output = match format {
             Some(format) if path == Path::new("-") => ImageOutput::stdout(format, pixel)?,
+            Some(format) => ImageOutput::scratch(path, format, pixel)?,
             _ => ImageOutput::new(path, pixel)?,
         };
         match self.quality {

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use apron::DeviceImage;
-use std::collections::BTreeMap;
+use apron_files::MadeFolder;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ pub(crate) enum Place {
         input: PathBuf,
         /// Path of the result.
         output: PathBuf,
-        /// Format of a result that goes to the standard output.
+        /// Format of a result that goes to the standard output, or to a file between steps.
         format: Option<String>,
     },
     /// A step of a pipe: replaces this image by its result.
@@ -42,7 +43,16 @@ pub(crate) enum Asked {
     /// One image to one result.
     One(Place),
     /// Images and their results in a folder.
-    Folder(Vec<(PathBuf, PathBuf)>),
+    Folder(Images),
+}
+
+/// Images and their results in a folder.
+pub(crate) struct Images {
+    pub(crate) pairs: Vec<(PathBuf, PathBuf)>,
+    /// Images that were given more than once, and are taken once.
+    pub(crate) repeated: BTreeSet<PathBuf>,
+    /// Removed at the end if it was made and nothing came into it.
+    _folder: MadeFolder,
 }
 
 impl Files {
@@ -84,12 +94,12 @@ fn is_pattern(path: &Path) -> bool {
 }
 
 /// Pairs each image with its result in `folder`, which is created. No result may overwrite an image or another result.
-fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<Vec<(PathBuf, PathBuf)>> {
+fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<Images> {
     if let Some(format) = format {
         apron_files::check_extension(&folder.join(format!("*.{}", format.trim_start_matches('.'))))?;
     }
     let mut results = BTreeMap::new();
-    let mut pairs = Vec::new();
+    let (mut pairs, mut repeated) = (Vec::new(), BTreeSet::new());
     for input in resolved(inputs)? {
         let name = input.file_name().unwrap_or(OsStr::new(""));
         let mut output = folder.join(name);
@@ -98,7 +108,10 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
         }
         match results.insert(output.clone(), input.clone()) {
             // Given twice, such as by its name and by a pattern.
-            Some(other) if other == input => continue,
+            Some(other) if other == input => {
+                repeated.insert(input);
+                continue;
+            }
             Some(other) => {
                 let (other, input, output) = (other.display(), input.display(), output.display());
                 return Err(Error::Usage(format!("{other} and {input} would both be written to {output}")));
@@ -113,8 +126,8 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
     {
         return Err(Error::Usage(format!("{} is one of the images, and would be overwritten", output.display())));
     }
-    std::fs::create_dir_all(folder).map_err(|error| Error::input(folder, error))?;
-    Ok(pairs)
+    let folder = MadeFolder::new(folder).map_err(|error| Error::input(folder, error))?;
+    Ok(Images { pairs, repeated, _folder: folder })
 }
 
 /// Expands patterns to the files that match, sorted by name.
@@ -162,12 +175,13 @@ mod tests {
         assert!(matches!(files(&["x.zarr/"], "y.zarr/", None), Ok(Asked::One(_))));
         // A name with the characters of a pattern that is the name of a file.
         assert!(matches!(files(&[&path("[b].png")], "y.png", None), Ok(Asked::One(_))));
-        let Ok(Asked::Folder(pairs)) = files(&[&path("*.png"), &path("a.png"), "x/c.jpg"], &path("new/"), Some(".tif"))
+        let Ok(Asked::Folder(asked)) = files(&[&path("*.png"), &path("a.png"), "x/c.jpg"], &path("new/"), Some(".tif"))
         else {
             panic!("a folder was asked for")
         };
-        let names: Vec<String> = pairs.iter().map(|(_, output)| output.display().to_string()).collect();
+        let names: Vec<String> = asked.pairs.iter().map(|(_, output)| output.display().to_string()).collect();
         assert_eq!(names, [path("new/[b].tif"), path("new/a.tif"), path("new/c.tif")]);
+        assert_eq!(asked.repeated, BTreeSet::from([path("a.png").into()]));
         for (asked, part) in [
             (files(&["x.png"], "y.png", Some("tif")), "--format"),
             (files(&["x.png"], &path("other/"), Some("xyz")), "xyz"),

@@ -31,7 +31,7 @@ pub(crate) struct Ran {
     pub(crate) height: u32,
     pub(crate) channels: u32,
     pub(crate) in_type: String,
-    /// Number of pages, of which the first one's shape and type are above, and the times of all below.
+    /// Number of pages; the shape and the type above are those of the first, the times below the sums over all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<u32>,
     pub(crate) copy_in_ms: f64,

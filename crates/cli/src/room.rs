@@ -15,7 +15,7 @@ pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usiz
     processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
 }
 
-/// Returns the memory that this process may still take, in bytes: of the system, of its control group, and of its own limit.
+/// Returns the memory that this process may still take, in bytes: the least that the system, the control group and the limit on the process leave.
 pub(crate) fn available() -> u64 {
     let limits = [of_system(), of_group(), of_process()];
     limits.into_iter().flatten().min().unwrap_or(4 << 30)

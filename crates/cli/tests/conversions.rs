@@ -80,6 +80,19 @@ fn profiles_and_densities_are_kept_where_formats_have_them() {
         let at = png.windows(4).position(|chunk| chunk == b"pHYs").unwrap();
         assert_eq!(png[at + 4..at + 13], [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1], "{name}: 11811 pixels per metre");
     }
+    // A BMP keeps the density, in both directions; a profile that a format cannot hold is told of.
+    let warned = |from: &str, to: &str, more: &[&str]| {
+        let ended = folder.ok(&[&["box", from, to, "--size", "1"], more].concat());
+        ended.stderr.contains(&format!("apron: warning: {to}: the colour profile is not kept"))
+    };
+    for to in ["g.bmp", "h.ppm", "i.pnm"] {
+        assert!(warned("d.png", to, &[]) && !warned("d.png", to, &["--quiet"]), "{to}");
+    }
+    assert!(!warned("g.bmp", "j.png", &[]) && !warned("d.png", "k.npy", &[]));
+    assert_eq!(std::fs::read(folder.path("g.bmp")).unwrap()[38..46], [0x23, 0x2e, 0, 0, 0x23, 0x2e, 0, 0]);
+    assert_eq!(decode(&folder.path("g.bmp")), decode(&folder.path("d.png")));
+    let png = std::fs::read(folder.path("j.png")).unwrap();
+    assert!(png.windows(13).any(|part| part == b"pHYs\0\0\x2e\x23\0\0\x2e\x23\x01"), "11811 pixels per metre");
     // A profile for colour is not written into a grey file.
     folder.ok(&["box", "a.jpg", "grey.png", "--size", "1", "--grey"]);
     assert_eq!(icc("grey.png"), None);

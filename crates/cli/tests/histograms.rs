@@ -215,3 +215,22 @@ fn devices_agree() {
     // More tables than a gigabyte holds.
     folder.fails(4, "--device cpu", &["clahe", "wide.npy", "c.npy", "--tiles", "60x60", "--device", "emulator"]);
 }
+
+#[test]
+fn a_table_goes_to_the_standard_output_where_out_is_a_dash() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[0, 1, 2, 3, 4, 5]);
+    for verb in
+        [&["histogram", "--per-channel"][..], &["histogram2d", "--channels", "0,1"], &["histogramdd", "--bins", "2"]]
+    {
+        let run = |more: &[&str]| folder.ok(&[verb, &["a.png"], more].concat()).stdout;
+        folder.ok(&[verb, &["a.png", "--out", "table.csv"]].concat());
+        let table = std::fs::read_to_string(folder.path("table.csv")).unwrap();
+        assert_eq!((run(&["--out", "-"]), run(&[])), (table.clone(), table), "{verb:?}");
+        folder.fails(2, "cannot both go", &[verb, &["a.png", "--out", "-", "--json"]].concat());
+    }
+    let both = folder.ok(&["histogram", "a.png", "--out", "-", "--plot", "p.svg"]);
+    assert!(both.stdout.starts_with("bin,low,high,count\n") && folder.path("p.svg").exists());
+    folder.fails(2, "--plot is -, but must be a file", &["histogram", "a.png", "--plot", "-"]);
+    assert!(!folder.path("-").exists());
+}

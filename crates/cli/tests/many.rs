@@ -51,6 +51,29 @@ fn a_failure_is_told_at_the_end_and_the_others_are_done() {
 }
 
 #[test]
+fn an_image_that_is_given_twice_is_told_of() {
+    let folder = folder();
+    let ended = folder.ok(&["box", "a.png", "b.png", "a.png", "*.png", "out/", "--size", "1"]);
+    let line = "apron: warning: a.png, and 1 image more: given more than once, and taken once\n3 images, total ";
+    assert!(ended.stderr.starts_with(line), "{ended:?}");
+    let ended = folder.ok(&["box", "a.png", "a.png", "out/", "--size", "1", "--quiet"]);
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn a_folder_that_stays_empty_is_removed() {
+    let folder = folder();
+    folder.write("b.png", "not a picture");
+    let ended = folder.run(&["box", "b.png", "new/deep/", "--size", "1", "--device", "cpu"]);
+    assert_eq!((ended.code, folder.path("new").exists()), (1, false), "{ended:?}");
+    // One that was there before stays, and so does one with a result.
+    std::fs::create_dir(folder.path("old")).unwrap();
+    folder.run(&["box", "b.png", "old/", "--size", "1", "--device", "cpu"]);
+    folder.run(&["box", "a.png", "b.png", "new/", "--size", "1", "--device", "cpu"]);
+    assert!(folder.path("old").exists() && folder.path("new/a.png").exists());
+}
+
+#[test]
 fn images_are_not_overwritten() {
     let folder = folder();
     folder.fails(2, "would be overwritten", &["box", "a.png", "b.png", "./", "--size", "1"]);

@@ -274,3 +274,66 @@ fn a_build_without_zarr_says_so() {
     folder.fails(2, said, &["correlate", "a.png", "a.png", "new/", "--mask", "2", "--format", "zarr"]);
     assert_eq!(folder.names(), ["a.png", "a.zarr"]);
 }
+
+#[test]
+fn decoders_and_parsers_are_not_quoted_raw() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[3, 4]);
+    let mut png = std::fs::read(folder.path("a.png")).unwrap();
+    png[20] ^= 1; // of the width, in the first chunk
+    folder.write("crc.png", png);
+    folder.write("letter.pgm", "P5\n3 x\n255\n123456789");
+    folder.write("dark.pgm", "P5\n3 3\n0\n123456789");
+    for (name, part) in [
+        ("crc.png", "crc.png: the PNG cannot be decoded: CRC error: "),
+        (
+            "letter.pgm",
+            "letter.pgm: the PNM cannot be decoded: Non-ASCII-digit character when parsing number in preamble\n",
+        ),
+        ("dark.pgm", "dark.pgm: the PNM cannot be decoded: Image MAXVAL is zero\n"),
+    ] {
+        folder.fails(3, part, &["stats", name]);
+    }
+    folder.fails(
+        2,
+        "': border is 'foo', but must be ",
+        &["gaussian", "a.png", "b.png", "--sigma", "1", "--border", "foo"],
+    );
+    folder.fails(2, "': device is 'foo', but must be ", &["stats", "a.png", "--device", "foo"]);
+    folder.fails(2, "(1 tap), but must be 2 taps long", &["correlate", "a.png", "b.png", "--mask", "1 2; 3"]);
+    let jobs = [
+        ("\"info\"", r#"the job is "info", but must be a JSON object, such as {"verb":"info"}"#),
+        (r#"{"verb":"info""#, "not a JSON object: its end is missing"),
+        (r#"{"verb":"info","verb":1}"#, "not a JSON object: the key 'verb' is there twice"),
+        ("{verb:1}", "not a JSON object: key must be a string, and found 'verb:1}'"),
+        (r#"{"verb":"histogram","in":"a.png","out":"-"}"#, "'out' is -, the standard output"),
+    ];
+    folder.write("jobs", jobs.map(|(job, _)| job).join("\n"));
+    let ended = folder.run(&["batch", "jobs", "--quiet"]);
+    for (line, (job, expected)) in ended.stdout.lines().zip(jobs) {
+        let told: serde_json::Value = serde_json::from_str(line).unwrap();
+        let error = told["error"].as_str().unwrap();
+        assert!(error.starts_with(expected) && !error.contains(" line "), "{job}: {error}");
+    }
+    assert_eq!(ended.stdout.lines().count(), jobs.len(), "{ended:?}");
+    folder.write("list", "[{\"verb\":\"info\"},\n{\"verb\" 5}]");
+    folder.fails(3, "list: not a list of jobs: line 2: expected `:`, and found '5}]'", &["batch", "list"]);
+}
+
+#[test]
+fn a_filter_of_many_products_is_told_of() {
+    let folder = Folder::new();
+    folder.write("mask.npy", npy(&header("'|u1'", "(4000, 4000)"), &vec![0; 16_000_000]));
+    folder.png("a.png", 600, 400, &vec![0; 600 * 400 * 3]);
+    folder.png("small.png", 4, 4, &[0; 48]);
+    let run = |from: &str, more: &[&str]| {
+        let command = [&["correlate", from, "b.png", "--mask", "mask.npy", "--device", "cpu"], more].concat();
+        folder.run(&command)
+    };
+    // The limit ends it after the warning.
+    let ended = run("a.png", &["--variant", "none"]);
+    let warning = "apron: warning: this filter is up to 1.2e13 products of taps and samples, and may take long\n";
+    assert!(ended.stderr.starts_with(warning), "{ended:?}");
+    assert!(!run("a.png", &["--variant", "none", "--quiet"]).stderr.contains("warning"));
+    assert!(!run("small.png", &["--variant", "none"]).stderr.contains("warning"));
+}

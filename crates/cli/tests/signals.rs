@@ -36,7 +36,8 @@ fn draft(child: &Child, folder: &Folder) -> Option<PathBuf> {
     let files = std::fs::read_dir(format!("/proc/{}/fd", child.id())).ok()?.flatten();
     let names = files.flat_map(|file| std::fs::read_link(file.path()));
     let mut drafts = names.filter_map(|name| name.strip_prefix(&real).ok().map(|name| name.to_path_buf()));
-    drafts.find(|name| name.to_str().is_some_and(|name| name.starts_with('#') || name.starts_with(".apron-")))
+    let named = |name: &std::ffi::OsStr| name.to_str().map(|name| name.starts_with('#') || name.starts_with(".apron-"));
+    drafts.find(|name| name.file_name().and_then(named) == Some(true))
 }
 
 /// Starts the script and stops the program while it writes its output: on a busy machine it could end before a signal comes.
@@ -67,6 +68,7 @@ fn stopped_as_it_writes(folder: &Folder, script: &str) -> Child {
         for name in ["new.png", "new.npy", "c.png"] {
             let _ = std::fs::remove_file(folder.path(name));
         }
+        let _ = std::fs::remove_dir_all(folder.path("new"));
         folder.write("there.png", "precious");
     }
     panic!("it was never seen to write");
@@ -89,7 +91,10 @@ fn a_signal_leaves_nothing_behind() {
     stack(&folder);
     folder.write("there.png", "precious");
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(143)), ("HUP", Some(129)), ("KILL", None)] {
-        for files in ["noise.png new.png", "noise.png there.png", "stack.npy new.npy --pages"] {
+        for files in ["noise.png new.png", "noise.png there.png", "stack.npy new.npy --pages", "noise.png new/deep/"] {
+            if signal == "KILL" && files.ends_with('/') {
+                continue; // nobody is there to remove the folder
+            }
             // Whoever runs the tests in the background of a shell has them ignore interrupts.
             let script = format!("exec env --default-signal \"$0\" correlate {files} --mask identity --device cpu");
             let mut child = stopped_as_it_writes(&folder, &script);
@@ -100,6 +105,34 @@ fn a_signal_leaves_nothing_behind() {
             assert_eq!(std::fs::read(folder.path("there.png")).unwrap(), b"precious", "{signal}");
         }
     }
+}
+
+/// Files between steps have no name, which only a program that ends by itself could remove.
+#[test]
+fn a_killed_pipe_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let head = npy(&header("'|u1'", "(10000, 10000)"), &[]);
+    folder.write("big.npy", &head);
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path("big.npy")).unwrap();
+    file.set_len(head.len() as u64 + 100_000_000).unwrap();
+    folder.write("there.png", "precious");
+    let script = "exec \"$0\" pipe big.npy new.npy 'gaussian sigma=9 | box size=9' --memory 30MB --device cpu";
+    let mut child = stopped_as_it_writes(&folder, script);
+    send("KILL", &child);
+    assert_eq!(child.wait().unwrap().code(), None);
+    assert_eq!(folder.names(), ["big.npy", "there.png"]);
+}
+
+/// The limit on files ends the program as it writes the plot, which is longer than the table.
+#[test]
+fn a_table_and_its_plot_appear_together() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[1, 2, 3, 255]);
+    let script = "ulimit -c 0; ulimit -f 16; exec \"$0\" histogram a.png --out o.csv --plot o.svg --device cpu";
+    let ended = start(&folder, script).wait().unwrap();
+    assert_eq!((ended.code(), folder.names()), (None, vec!["a.png".to_string()]), "{ended:?}");
+    folder.ok(&["histogram", "a.png", "--out", "o.csv", "--plot", "o.svg"]);
+    assert_eq!(folder.names(), ["a.png", "o.csv", "o.svg"]);
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn kernels_as_json_and_of_one_architecture() {
 #[test]
 fn verify_has_a_line_for_each_check_and_variant() {
     let folder = Folder::new();
-    // One operation: the emulator's suite of all is a test of its own.
+    // One operation: the emulator's suite of all is another test.
     let ended = folder.run(&["verify", "--device", "emulator", "--small", "--seed", "5", "--only", "histogram"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let blocks: Vec<&str> = ended.stdout.split("\n\n").collect();

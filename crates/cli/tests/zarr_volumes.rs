@@ -13,7 +13,7 @@ fn scans() -> (Folder, Vec<u16>) {
     let samples: Vec<u16> = (0..20 * 45 * 31u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 16) as u16).collect();
     folder.array("scan.npy", &[20, 45, 31], &samples);
     folder.ok(&["box", "scan.npy", "default.zarr", "--size", "1", "--volume"]);
-    // An empty array with other chunks, which a result of its own shape takes over.
+    // An empty array with other chunks, which a result of the same shape takes over.
     let text = std::fs::read_to_string(folder.path("default.zarr/zarr.json")).unwrap();
     let mut metadata: Value = serde_json::from_str(&text).unwrap();
     metadata["chunk_grid"]["configuration"]["chunk_shape"] = serde_json::json!([8, 16, 10]);

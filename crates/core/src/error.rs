@@ -34,12 +34,14 @@ impl std::fmt::Display for ErrorKind {
 /// let error = Image::new(2, 2, 5, vec![0u8; 20]).unwrap_err();
 /// assert_eq!(error.to_string(), "image: channels is 5, but must be 1 to 4");
 /// assert_eq!(error.kind(), ErrorKind::Input);
+/// let error = "mirror".parse::<apron_core::Border>().unwrap_err();
+/// assert!(error.to_string().starts_with("border is 'mirror', but must be "));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An invalid parameter.
-    #[error("{operation}: {parameter} is {value}, but must be {limit}")]
+    #[error("{}{parameter} is {value}, but must be {limit}", prefix(.operation, .parameter))]
     Parameter {
         /// The requested operation.
         operation: &'static str,
@@ -152,6 +154,11 @@ pub enum Error {
         /// Kernel, block, thread, address and the violation.
         fault: String,
     },
+}
+
+/// Returns the start of a message about a parameter: the operation, unless both have one name.
+fn prefix(operation: &str, parameter: &str) -> String {
+    if operation == parameter { String::new() } else { format!("{operation}: ") }
 }
 
 impl Error {

@@ -20,7 +20,7 @@ pub const MAX_MASK_SIDE: u32 = 1 << 16;
 pub struct Mask {
     width: u32,
     height: u32,
-    /// Shared by clones, of which plans make many.
+    /// Shared by clones: plans make many.
     taps: Arc<Numbers>,
     anchor: (u32, u32),
 }
@@ -250,8 +250,9 @@ impl std::str::FromStr for Mask {
                 return Err(invalid("row", format!("number {height} of '{text}', which is empty"), "one tap or more"));
             }
             if height > 0 && found != width {
-                let limit = format!("{width} taps long, as the first");
-                return Err(invalid("row", format!("number {height} of '{text}' ({found} taps)"), limit));
+                let taps = |count| if count == 1 { "1 tap".to_string() } else { format!("{count} taps") };
+                let limit = format!("{} long, as the first", taps(width));
+                return Err(invalid("row", format!("number {height} of '{text}' ({})", taps(found)), limit));
             }
             (width, height) = (found, height + 1);
         }

@@ -11,7 +11,7 @@ pub enum Part {
     Image,
     /// The image filtered along the rows, then along the columns, in f32.
     Separable(Taps, Taps),
-    /// Any other filter of the image, in f32, with a border and an extent of its own; it may be [`Paired`] again.
+    /// Any other filter of the image, in f32, with its border and its extent; it may be [`Paired`] again.
     Filter(Box<FilterProblem>),
 }
 

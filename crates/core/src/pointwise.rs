@@ -133,7 +133,7 @@ impl Pointwise {
         }
         if self.op == PointOp::Alpha {
             if !matches!(self.shape.channels, 2 | 4) {
-                let (value, limit) = (self.shape.channels.to_string(), "2 or 4, of which the last is alpha".into());
+                let (value, limit) = (self.shape.channels.to_string(), "2 or 4, the last one alpha".into());
                 return Err(Error::Shape { what: "channels", value, limit });
             }
             let mut images = [Some(self.src), self.second].into_iter().flatten();

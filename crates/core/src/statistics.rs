@@ -101,7 +101,7 @@ impl Statistics {
     pub fn from_totals(count: u64, low: i128, totals: &IntegerTotals) -> Statistics {
         let sum = totals.sum as i128 + low * count as i128;
         let all = count as f64;
-        // The variance times the square of the count: count * squares - sum^2, the same of distances as of the integers.
+        // The variance times the square of the count: count * squares - sum^2. Distances give the result that the integers give.
         let squares = Wide::of(totals.high_high).shifted(64).plus(Wide::of(totals.high_low).shifted(33));
         let squares = squares.plus(Wide::of(totals.low_low));
         let variance = squares.times(count).less(Wide::product(totals.sum, totals.sum));

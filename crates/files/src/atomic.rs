@@ -13,6 +13,25 @@ pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 /// Maximum number of links that are followed, as in Linux.
 const MAX_LINKS: u32 = 40;
 
+/// A file that is complete, and appears when it is [published](publish).
+pub struct Complete<'a> {
+    path: &'a OutputPath<'a>,
+    draft: Draft,
+}
+
+/// Renames complete files to their paths, all at once: a signal finds all of them or none.
+///
+/// # Errors
+/// [`Error::Write`] for the first that cannot be renamed.
+pub fn publish(files: Vec<Complete<'_>>) -> Result<()> {
+    let paths: Vec<&OutputPath<'_>> = files.iter().map(|file| file.path).collect();
+    for file in &files {
+        file.path.protect(&file.draft).map_err(|error| Error::write(file.path.path, error))?;
+    }
+    let drafts = files.into_iter().map(|file| (file.draft, file.path.target.as_path())).collect();
+    Draft::publish_all(drafts).map_err(|(index, error)| Error::write(paths[index].path, error))
+}
+
 /// A writable path, as it was when it was checked.
 pub struct OutputPath<'a> {
     path: &'a Path,
@@ -29,6 +48,10 @@ impl<'a> OutputPath<'a> {
     /// [`Error::Write`] if the folder does not exist, if the path is not a regular file, and if the file is read-only.
     pub fn new(path: &'a Path) -> Result<OutputPath<'a>> {
         let wrong = |what: String| Error::write(path, what);
+        if Draft::in_place(path).map_err(|error| wrong(error.to_string()))?.is_some() {
+            // No name that could be replaced, and nobody else who reads it.
+            return Ok(OutputPath { path, target: path.into(), folder: PathBuf::new() });
+        }
         let target = match fs::metadata(path) {
             // Renaming over a device or a pipe would replace it.
             Ok(facts) if !facts.is_file() => return Err(wrong("it is there, and not a regular file".into())),
@@ -51,11 +74,24 @@ impl<'a> OutputPath<'a> {
     /// # Errors
     /// [`Error::Write`] with the error of `fill` or of the system; the previous file is then unchanged.
     pub fn write(&self, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Trouble>) -> Result<()> {
-        self.write_file(|file| {
-            let mut writer = BufWriter::with_capacity(1 << 18, file);
+        publish(vec![self.complete(fill)?])
+    }
+
+    /// Writes a temporary file next to the path, which [`publish`] renames to the path.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn complete(&self, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Trouble>) -> Result<Complete<'_>> {
+        let written = || -> Result<Draft, Trouble> {
+            let draft = self.draft()?;
+            let mut writer = BufWriter::with_capacity(1 << 18, draft.file());
             fill(&mut writer)?;
-            Ok(writer.flush()?)
-        })
+            writer.flush()?;
+            drop(writer);
+            Ok(draft)
+        };
+        let draft = written().map_err(|error| Error::write(self.path, error))?;
+        Ok(Complete { path: self, draft })
     }
 
     /// As [`write`](Self::write), for what writes to any place of the file.
@@ -75,16 +111,24 @@ impl<'a> OutputPath<'a> {
 impl OutputPath<'_> {
     /// Creates an empty file next to the path, for [`publish`](Self::publish).
     pub(crate) fn draft(&self) -> io::Result<Draft> {
-        Draft::new(&self.folder)
+        match Draft::in_place(&self.target)? {
+            Some(draft) => Ok(draft),
+            None => Draft::new(&self.folder),
+        }
     }
 
     /// Renames a complete file to the path.
     pub(crate) fn publish(&self, draft: Draft) -> io::Result<()> {
-        if let Ok(facts) = fs::metadata(&self.target) {
-            // A private file stays private.
-            draft.file().set_permissions(facts.permissions())?;
-        }
+        self.protect(&draft)?;
         draft.publish(&self.target)
+    }
+
+    /// Gives a file the permissions of the one that it replaces: a private file stays private.
+    fn protect(&self, draft: &Draft) -> io::Result<()> {
+        match fs::metadata(&self.target) {
+            Ok(facts) => draft.file().set_permissions(facts.permissions()),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Writes to a file that stays if the program ends, for the next run of the same job, and renames it to the path when it is

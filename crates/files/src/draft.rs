@@ -12,9 +12,11 @@ use tempfile::{Builder, NamedTempFile};
 
 #[cfg(feature = "zarr")]
 mod folder;
+mod made;
 
 #[cfg(feature = "zarr")]
 pub(crate) use folder::{FolderDraft, writing};
+pub use made::MadeFolder;
 
 /// Names of drafts that have one. The lock is held while a draft is created or renamed.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -38,6 +40,7 @@ pub fn discard_drafts() {
                     let _ = fs::remove_dir_all(name);
                 }
             }
+            made::discard();
             return std::mem::forget(names);
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -49,6 +52,9 @@ pub(crate) enum Draft {
     /// A file without a name, and the folder for its name.
     #[cfg(target_os = "linux")]
     Unnamed(File, PathBuf),
+    /// A temporary file without a name, which is written in place.
+    #[cfg(target_os = "linux")]
+    InPlace(File),
     Named(Named),
 }
 
@@ -62,7 +68,20 @@ pub(crate) struct Named {
 /// A temporary file for other programs to write to, or between the steps of a job. It is removed when this is dropped, and by
 /// [`discard_drafts`].
 #[derive(Debug)]
-pub struct Scratch(Name);
+pub struct Scratch {
+    path: PathBuf,
+    kept: Kept,
+}
+
+/// What keeps a temporary file.
+#[derive(Debug)]
+enum Kept {
+    /// Its name, which is removed.
+    Name { _name: Name },
+    /// This handle: the file has no name, and its path is that of the handle.
+    #[cfg(target_os = "linux")]
+    Handle { _file: File },
+}
 
 impl Scratch {
     /// Creates an empty file, whose name starts with `apron-` and this text. It may be executed.
@@ -81,12 +100,20 @@ impl Scratch {
         Scratch::made(&format!("apron-{name}-"), extension, |builder| builder.tempfile())
     }
 
-    /// Creates an empty file with a hidden name in the folder of an output, where there is room for files of its size.
+    /// Creates an empty file in the folder of an output, where there is room for files of its size. It has no name, and a path
+    /// that is valid in this process; where the system cannot do that, it has a hidden name that ends with `extension`.
     ///
     /// # Errors
     /// Errors of the folder.
     pub fn beside(output: &Path, extension: &str) -> io::Result<Scratch> {
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed(folder)? {
+            use std::os::unix::fs::PermissionsExt;
+            // Opening the path again asks for permission, which the umask may have taken.
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+            return Ok(Scratch { path: path_of(&file).into(), kept: Kept::Handle { _file: file } });
+        }
         Scratch::made(".apron-", extension, |builder| builder.tempfile_in(folder))
     }
 
@@ -105,19 +132,21 @@ impl Scratch {
         }
         let path = make(&builder)?.into_temp_path().keep()?;
         names.push(path.clone());
-        Ok(Scratch(Name(path)))
+        Ok(Scratch { path: path.clone(), kept: Kept::Name { _name: Name(path) } })
     }
 
     /// Returns the path.
     pub fn path(&self) -> &Path {
-        &self.0.0
+        &self.path
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A file that is left in the temporary folder does no harm.
-        let _ = fs::remove_file(self.path());
+        if let Kept::Name { .. } = self.kept {
+            // A file that is left in the temporary folder does no harm.
+            let _ = fs::remove_file(self.path());
+        }
     }
 }
 
@@ -141,31 +170,66 @@ impl Draft {
         Named::new(folder).map(Draft::Named)
     }
 
+    /// Opens a file that has no name, such as a [`Scratch`] file, and empties it; `None` for other paths.
+    pub(crate) fn in_place(path: &Path) -> io::Result<Option<Draft>> {
+        #[cfg(target_os = "linux")]
+        if is_nameless(path) {
+            let file = fs::OpenOptions::new().read(true).write(true).truncate(true).open(path)?;
+            return Ok(Some(Draft::InPlace(file)));
+        }
+        let _ = path;
+        Ok(None)
+    }
+
     pub(crate) fn file(&self) -> &File {
         match self {
             #[cfg(target_os = "linux")]
-            Draft::Unnamed(file, _) => file,
+            Draft::Unnamed(file, _) | Draft::InPlace(file) => file,
             Draft::Named(named) => named.file.as_file(),
         }
     }
 
     /// Gives the file its final name, and atomically replaces an existing file.
     pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Draft::Unnamed(file, folder) => {
-                let _names = names();
-                match link(&file, target) {
-                    // A link cannot replace a file, so the file first gets a temporary name to be renamed from.
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        let named = builder().make_in(folder, |path| link(&file, path))?;
-                        named.persist(target).map(drop).map_err(|error| error.error)
-                    }
-                    linked => linked,
+        Draft::publish_all(vec![(self, target)]).map_err(|(_, error)| error)
+    }
+
+    /// Gives files their final names: a signal that is [heard](discard_drafts) finds all of them published, or none. Returns the
+    /// index of the first that cannot be published, and the reason.
+    pub(crate) fn publish_all(drafts: Vec<(Draft, &Path)>) -> Result<(), (usize, io::Error)> {
+        // Dropped after the lock: dropping a name locks the names.
+        let mut left = Vec::new();
+        let names = names();
+        let published = drafts.into_iter().enumerate().map(|(index, (draft, target))| {
+            let one = match draft {
+                #[cfg(target_os = "linux")]
+                Draft::Unnamed(file, folder) => named(&file, &folder, target),
+                #[cfg(target_os = "linux")]
+                Draft::InPlace(_) => Ok(()),
+                Draft::Named(Named { file, name }) => {
+                    left.push(name);
+                    file.persist(target).map(drop).map_err(|error| error.error)
                 }
-            }
-            Draft::Named(named) => named.publish(target),
+            };
+            one.map_err(|error| (index, error))
+        });
+        // All of them, so that none is dropped under the lock.
+        let published = published.fold(Ok(()), Result::and);
+        drop(names);
+        published
+    }
+}
+
+/// Names a file without a name, in place of an existing file.
+#[cfg(target_os = "linux")]
+fn named(file: &File, folder: &Path, target: &Path) -> io::Result<()> {
+    match link(file, target) {
+        // A link cannot replace a file, so the file first gets a temporary name to be renamed from.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let named = builder().make_in(folder, |path| link(file, path))?;
+            named.persist(target).map(drop).map_err(|error| error.error)
         }
+        linked => linked,
     }
 }
 
@@ -175,16 +239,6 @@ impl Named {
         let file = builder().tempfile_in(folder)?;
         names.push(file.path().into());
         Ok(Named { name: Name(file.path().into()), file })
-    }
-
-    fn publish(self, target: &Path) -> io::Result<()> {
-        let Named { file, name } = self;
-        let names = names();
-        let renamed = file.persist(target).map(drop).map_err(|error| error.error);
-        // In this order: dropping the name locks the names.
-        drop(names);
-        drop(name);
-        renamed
     }
 }
 
@@ -226,10 +280,24 @@ fn unnamed(folder: &Path) -> io::Result<Option<File>> {
 #[cfg(target_os = "linux")]
 fn link(file: &File, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
+
+    Ok(linkat(CWD, path_of(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Returns the path by which this process can open the file again.
+#[cfg(target_os = "linux")]
+fn path_of(file: &File) -> String {
     use std::os::fd::AsRawFd;
 
-    let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(linkat(CWD, itself, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Whether a path is that of a regular file without a name.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_nameless(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.nlink() == 0)
 }
 
 #[cfg(test)]
@@ -256,8 +324,14 @@ mod tests {
             assert_eq!(fs::read_to_string(&target).unwrap(), text);
         }
         drop(Named::new(at).unwrap());
-        assert!(Named::new(at).unwrap().publish(&at.join("no/such")).is_err());
+        let (good, bad) = (at.join("out"), at.join("no/such"));
+        let both = [&bad, &good].map(|target| (Draft::Named(Named::new(at).unwrap()), target.as_path()));
+        assert_eq!(Draft::publish_all(both.into()).unwrap_err().0, 0);
         assert_eq!((names_in(at), names().len()), (vec!["out".to_string()], 0));
+        let folder = at.join("made");
+        drop(MadeFolder::new(&folder.join("deep")).unwrap());
+        assert_eq!(names_in(at), ["out"]);
+        let made = MadeFolder::new(&folder.join("deep")).unwrap();
         let scratch = Scratch::new("test").unwrap();
         let dropped = scratch.path().to_path_buf();
         assert!(dropped.exists() && names().len() == 1);
@@ -265,7 +339,7 @@ mod tests {
         assert!(!dropped.exists() && names().is_empty());
         let draft = Named::new(at).unwrap();
         let scratch = Scratch::new("test").unwrap();
-        assert_eq!(names_in(at).len(), 2);
+        assert_eq!(names_in(at).len(), 3);
         #[cfg(feature = "zarr")]
         let folder_draft = FolderDraft::new(at).unwrap();
         #[cfg(feature = "zarr")]
@@ -274,7 +348,7 @@ mod tests {
         assert_eq!(names_in(at), ["out"]);
         assert!(!scratch.path().exists());
         // Dropping them would block: the names are locked for ever.
-        std::mem::forget((draft, scratch));
+        std::mem::forget((draft, scratch, made));
         #[cfg(feature = "zarr")]
         std::mem::forget(folder_draft);
     }

@@ -178,7 +178,7 @@ impl Error {
             _ => error.downcast_ref().map(io::Error::kind),
         };
         let ends = |error| io(error) == Some(io::ErrorKind::UnexpectedEof);
-        if causes.any(ends) { Error::content(path, CUT) } else { Error::content(path, error) }
+        if causes.any(ends) { Error::content(path, CUT) } else { Error::content(path, undecoded(&error)) }
     }
 
     pub(crate) fn content(path: &Path, what: impl std::fmt::Display) -> Error {
@@ -205,6 +205,29 @@ impl Error {
 
 /// Message for a file that ends too early: readers only say that a buffer was not filled.
 const CUT: &str = "the file is cut off: its data ends before the picture or array does";
+
+/// Says what a decoder found, without the names of its types.
+fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
+    let Some(image::ImageError::Decoding(of)) = error.downcast_ref() else { return error.to_string() };
+    let format = match of.format_hint() {
+        image::error::ImageFormatHint::Exact(format) => format!("{format:?}").to_uppercase(),
+        other => other.to_string(),
+    };
+    let cause = std::error::Error::source(of).map(ToString::to_string).unwrap_or_default();
+    let cause = cause.rsplit("Reason:").next().unwrap_or_default();
+    let cause = cause.trim().trim_matches('"').trim_end_matches('.').trim_start_matches("Format error: ");
+    // The decoder of PNM says it twice.
+    let cause = cause.replace("number in number in", "number in");
+    let cause = match cause.split_once(" while decoding ChunkType { type: ") {
+        Some((cause, chunk)) => format!("{cause} in chunk {}", chunk.split(',').next().unwrap_or_default()),
+        None => cause,
+    };
+    if cause.is_empty() {
+        format!("the {format} is broken")
+    } else {
+        format!("the {format} cannot be decoded: {cause}")
+    }
+}
 
 fn are(pages: u32) -> String {
     if pages == 1 { "is one".into() } else { format!("are {pages}") }

@@ -1,6 +1,10 @@
-//! Grey BMP files: they have palettes of greys, which decoders expand to three channels.
+//! What the decoder and the encoder of BMP files leave out: grey files have palettes of greys, which are expanded to three
+//! channels, and the density of pixels is neither read nor written.
 
-use std::io::{ErrorKind, Read, Result, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Result, Seek, SeekFrom, Write};
+
+/// Where pixels per metre stand in the file, along rows and then along columns: in every header but that of OS/2.
+const DENSITY: u64 = 38;
 
 /// Whether the file's pixels are indices into a palette of greys. Errors of the file are left to the decoder.
 ///
@@ -31,4 +35,21 @@ pub(super) fn is_grey(file: &mut (impl Read + Seek + ?Sized)) -> Result<bool> {
         other => other?,
     }
     Ok(palette.chunks_exact(size as usize).all(|colour| colour[0] == colour[1] && colour[1] == colour[2]))
+}
+
+/// Reads the pixels per metre, along rows and along columns; `None` if the file has none.
+pub(super) fn density(file: &mut (impl Read + Seek + ?Sized)) -> Option<(u32, u32)> {
+    let mut start = [0; DENSITY as usize + 8];
+    file.rewind().and_then(|()| file.read_exact(&mut start)).ok()?;
+    let number = |at: usize| u32::from_le_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]);
+    // The header of 12 bytes has no such numbers. They are signed.
+    let (across, down) = (number(DENSITY as usize), number(DENSITY as usize + 4));
+    (number(14) >= 40 && [across, down].iter().all(|of| (1..=i32::MAX as u32).contains(of))).then_some((across, down))
+}
+
+/// Writes the pixels per metre into a file that starts at `start` and is complete but for them.
+pub(super) fn set_density(file: &mut (impl Write + Seek), start: u64, (across, down): (u32, u32)) -> Result<()> {
+    file.seek(SeekFrom::Start(start + DENSITY))?;
+    file.write_all(&[across.to_le_bytes(), down.to_le_bytes()].concat())?;
+    file.seek(SeekFrom::End(0)).map(drop)
 }

@@ -51,9 +51,9 @@ mod upright;
 #[cfg(feature = "zarr")]
 mod zarr;
 
-pub use atomic::{OutputPath, Trouble};
+pub use atomic::{Complete, OutputPath, Trouble, publish};
 pub use convert::convert;
-pub use draft::{Scratch, discard_drafts};
+pub use draft::{MadeFolder, Scratch, discard_drafts};
 pub use error::{Error, Result};
 pub use metadata::{Metadata, decode_metadata, read_metadata};
 pub use output::{ImageOutput, check_extension, extension, write_array};

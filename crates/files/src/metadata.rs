@@ -1,7 +1,7 @@
 //! Metadata of pictures: colour profile and pixel density.
 
-use crate::array;
 use crate::read::{Source, Stream};
+use crate::{array, grey_bmp};
 use image::{ImageDecoder, ImageReader};
 use serde_json::{Map, Value};
 use std::io::{BufReader, Read, Seek};
@@ -11,8 +11,8 @@ use tiff::decoder::Decoder;
 use tiff::decoder::ifd;
 use tiff::tags::Tag;
 
-/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF; chunks,
-/// codecs, attributes and names of dimensions of Zarr; of `.npy`, whether numbers are complex.
+/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF; the
+/// density of BMP; chunks, codecs, attributes and names of dimensions of Zarr; of `.npy`, whether numbers are complex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.
@@ -78,6 +78,7 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
     let icc = icc();
     let density = match start {
         [0x89, b'P', b'N', b'G', ..] => file.rewind().ok().and_then(|()| of_png(file)),
+        [b'B', b'M', ..] => grey_bmp::density(file).map(|(across, down)| (across.into(), down.into())).map(per_inch),
         // The JFIF segment comes first: unit at byte 13 of the file, then the density along rows and columns.
         [0xff, 0xd8, 0xff, 0xe0, _, _, b'J', b'F', b'I', b'F', 0, _, _, unit, ..] => {
             let of = |at: usize| f64::from(u16::from_be_bytes([start[at], start[at + 1]]));
@@ -95,7 +96,12 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
 fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
     let reader = png::Decoder::new(BufReader::new(file)).read_info().ok()?;
     let density = reader.info().pixel_dims.filter(|density| density.unit == png::Unit::Meter)?;
-    Some((f64::from(density.xppu) * METRES, f64::from(density.yppu) * METRES))
+    Some(per_inch((density.xppu.into(), density.yppu.into())))
+}
+
+/// Converts from pixels per metre.
+fn per_inch((across, down): (f64, f64)) -> (f64, f64) {
+    (across * METRES, down * METRES)
 }
 
 /// Reads the metadata of a page of a TIFF file, from 1; `None` if it cannot be read.
@@ -131,10 +137,11 @@ impl Metadata {
         self.icc.as_deref().filter(|icc| icc.get(16..20) == Some(space))
     }
 
-    /// Returns the density in pixels per metre, as PNG stores it.
-    pub(crate) fn pixels_per_metre(&self) -> Option<png::PixelDimensions> {
+    /// Returns the density in pixels per metre, as PNG and BMP store it.
+    pub(crate) fn pixels_per_metre(&self) -> Option<(u32, u32)> {
         let (across, down) = self.density?;
-        let of = |density: f64| (density / METRES).round() as u32;
-        Some(png::PixelDimensions { xppu: of(across), yppu: of(down), unit: png::Unit::Meter })
+        // Both formats have 31 bits.
+        let of = |density: f64| (density / METRES).round().min(i32::MAX.into()) as u32;
+        Some((of(across), of(down)))
     }
 }

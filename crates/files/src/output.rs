@@ -70,7 +70,18 @@ impl<'a> ImageOutput<'a> {
     /// [`Error::Extension`] for an extension that names no format, [`Error::NotBuilt`] for a format that this build does not
     /// have, [`Error::Unfit`] for a format that does not support the type, [`Error::Write`] if no file can be created.
     pub fn new(path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
-        let format = Format::of(path)?;
+        ImageOutput::open(path, Format::of(path)?, pixel)
+    }
+
+    /// Opens a temporary file, in the format of an extension; `pixel` as for [`new`](Self::new).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn scratch(path: &'a Path, extension: &str, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
+        ImageOutput::open(path, Format::of(&Path::new("-").with_extension(extension))?, pixel)
+    }
+
+    fn open(path: &'a Path, format: Format, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
         if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
             format.check(path, pixel, None)?;
         }
@@ -145,6 +156,11 @@ impl<'a> ImageOutput<'a> {
     /// Whether the format is JPEG, which is lossy.
     pub fn is_jpeg(&self) -> bool {
         matches!(self.format, Format::Picture(picture::Format::Jpeg))
+    }
+
+    /// Whether the metadata have an ICC profile that the format, which is one of pictures, cannot hold.
+    pub fn drops_profile(&self) -> bool {
+        matches!(self.format, Format::Picture(format) if !format.has_profile()) && self.manner.metadata.icc.is_some()
     }
 
     /// Writes integers as an array of int64 with one dimension; only if the format [is `.npy`](Self::is_array).

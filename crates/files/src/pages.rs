@@ -117,7 +117,7 @@ impl PagesFile {
         }
     }
 
-    /// Reads an image, from 1, and its metadata, of which `.npy` files only have whether numbers are complex.
+    /// Reads an image, from 1, and its metadata; those of `.npy` files say only whether numbers are complex.
     ///
     /// # Errors
     /// As [`read_page`](crate::read_page).
@@ -185,7 +185,7 @@ enum To {
 }
 
 impl ImageOutput<'_> {
-    /// Starts a file of this many images, at least 1, each of which is then [written](PagesDraft::write); for `.npy`, TIFF and Zarr.
+    /// Starts a file of `pages` images, at least 1, each to be [written](PagesDraft::write) then; for `.npy`, TIFF and Zarr.
     ///
     /// # Errors
     /// [`Error::OneImage`] for another format and for the standard output, [`Error::Write`] if no file can be created.

@@ -68,6 +68,11 @@ impl Format {
         }
     }
 
+    /// Whether files of the format can hold an ICC profile, here.
+    pub(super) fn has_profile(self) -> bool {
+        matches!(self, Format::Png | Format::Jpeg | Format::Tiff)
+    }
+
     /// Checks that the format supports an image; without `channels`, that it does for some number of channels.
     pub(super) fn check(self, path: &Path, pixel: PixelType, channels: Option<u32>) -> Result<()> {
         let taken = self.channels(pixel);
@@ -286,7 +291,11 @@ pub(super) fn write(
         Format::Tiff => tiff_file::write(file, image, &manner.metadata)?,
         Format::Bmp => {
             let Shape { width, height, .. } = image.shape();
+            let start = file.stream_position()?;
             BmpEncoder::new(file).write_image(&image.bytes(), width, height, colour(image)?)?;
+            if let Some(density) = manner.metadata.pixels_per_metre() {
+                grey_bmp::set_density(file, start, density)?;
+            }
         }
         Format::Gray | Format::Colour | Format::Pnm => write_pnm(file, image)?,
     }

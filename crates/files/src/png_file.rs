@@ -11,7 +11,8 @@ pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, metadata: &Meta
     let Shape { width, height, channels } = image.shape();
     let mut info = png::Info::with_size(width, height);
     info.icc_profile = metadata.icc_for(image.shape().channels).map(Cow::Borrowed);
-    info.pixel_dims = metadata.pixels_per_metre();
+    info.pixel_dims =
+        metadata.pixels_per_metre().map(|(xppu, yppu)| png::PixelDimensions { xppu, yppu, unit: png::Unit::Meter });
     let mut encoder = png::Encoder::with_info(file, info)?;
     encoder.set_color(match channels {
         1 => png::ColorType::Grayscale,

@@ -118,7 +118,7 @@ pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
 
 /// Reads the image in `file`, the first page if there are several; errors name it `path`.
 ///
-/// A panic of a decoder is caught, but reported on stderr unless the program has a panic hook of its own.
+/// A panic of a decoder is caught, but reported on stderr unless the program has set a panic hook.
 ///
 /// # Errors
 /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Complex`] for complex numbers that the options do not take,

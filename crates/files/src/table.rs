@@ -1,7 +1,7 @@
 //! Tables of counts and of sums: CSV, JSON and .npy.
 
 use crate::error::{Error, Result};
-use crate::{OutputPath, array, extension};
+use crate::{Complete, OutputPath, array, extension};
 use apron_core::{Histogram, WeightedHistogram};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -40,12 +40,13 @@ impl<'a> TableOutput<'a> {
         Ok(TableOutput { path: OutputPath::new(path)?, format })
     }
 
-    /// Writes counts; with `per_channel`, channels are kept apart even if there is only one.
+    /// Writes counts to a file that is yet to be [published](crate::publish); with `per_channel`, channels are kept apart even
+    /// if there is only one.
     ///
     /// # Errors
     /// [`Error::Write`]; the previous file is then unchanged.
-    pub fn write(&self, histogram: &Histogram, per_channel: bool) -> Result<()> {
-        self.path.write(|file| {
+    pub fn complete(&self, histogram: &Histogram, per_channel: bool) -> Result<Complete<'_>> {
+        self.path.complete(|file| {
             match self.format {
                 Format::Csv => file.write_all(csv(histogram, per_channel).as_bytes())?,
                 Format::Json => writeln!(file, "{}", json(histogram))?,
@@ -58,12 +59,12 @@ impl<'a> TableOutput<'a> {
         })
     }
 
-    /// Writes sums of weights; `per_channel` as for [`write`](Self::write).
+    /// Writes sums of weights, as [`complete`](Self::complete) does counts.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
-    pub fn write_sums(&self, histogram: &WeightedHistogram, per_channel: bool) -> Result<()> {
-        self.path.write(|file| {
+    /// As [`complete`](Self::complete).
+    pub fn complete_sums(&self, histogram: &WeightedHistogram, per_channel: bool) -> Result<Complete<'_>> {
+        self.path.complete(|file| {
             match self.format {
                 Format::Csv => file.write_all(csv_of_sums(histogram, per_channel).as_bytes())?,
                 Format::Json => writeln!(file, "{}", json_of_sums(histogram))?,

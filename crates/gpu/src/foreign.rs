@@ -90,7 +90,7 @@ impl Attributes {
             (&raw mut found.start).cast(),
             (&raw mut found.size).cast(),
         ];
-        // SAFETY: writes only the variables, each of which has the size of its attribute.
+        // SAFETY: writes only the variables; each has the size of its attribute.
         let asked = unsafe { cuPointerGetAttributes(4, which.as_mut_ptr(), values.as_mut_ptr(), address) };
         if asked == cudaError_enum::CUDA_SUCCESS { found } else { Attributes::default() }
     }

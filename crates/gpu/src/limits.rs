@@ -71,7 +71,7 @@ impl LimitRun {
         self.amount
     }
 
-    /// Enqueues the measurement once. A copy on the device gets memory of its own for its output, as operations do.
+    /// Enqueues the measurement once. A copy on the device gets new memory for its output, as operations do.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) and [`Error::Driver`](apron_core::Error::Driver).

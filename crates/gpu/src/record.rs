@@ -21,7 +21,7 @@ pub struct Recorded {
 unsafe impl Send for Recorded {}
 
 impl Gpu {
-    /// Records the work that `enqueue` enqueues on its handle, which has a stream of its own. Nothing runs during
+    /// Records the work that `enqueue` enqueues on its handle, which has a new stream. Nothing runs during
     /// recording; results are undefined before the first [`run`](Recorded::run), and each run overwrites them. Memory
     /// is allocated and filled from the host immediately, in the order of this handle's stream.
     ///

@@ -68,7 +68,7 @@ impl Gpu {
         Ok(HostRows::packed(bytes).looked_up().pinned)
     }
 
-    /// Computes strips on up to `lanes` lanes, each with a stream and a thread of its own, as long as `parts` has strips; those
+    /// Computes strips on up to `lanes` lanes, each with one stream and one thread, as long as `parts` has strips; those
     /// that fail go back to it. Returns the first failure, or `None` where there are no lanes.
     fn on_strips(
         &self,

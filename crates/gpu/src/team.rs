@@ -38,7 +38,7 @@ impl Parts {
     }
 }
 
-/// Runs `work` for each worker, on a thread of its own, until all parts are done. A worker that fails gives back what it has
+/// Runs `work` for each worker, on one thread each, until all parts are done. A worker that fails gives back what it has
 /// not done, which the others take. Returns whether all parts are done: not if the workers took no more.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ mod tests {
         Error::OutOfMemory { operation: "test", bytes: 1, source: "planted".into() }
     }
 
-    /// Shares 100 parts among three workers, of which `works` says whether a worker can do a part.
+    /// Shares 100 parts among three workers; `works` says whether a worker can do a part.
     fn shared(works: impl Fn(usize, usize) -> bool + Sync) -> (Result<bool>, Vec<usize>) {
         let done = Mutex::new(Vec::new());
         let work = |&worker: &usize, parts: &Parts| {

@@ -27,7 +27,7 @@ def created(path, shape, chunks, dtype):
 
 
 def noise(block_info=None):
-    """Returns a block of pseudo-random samples; each block has a seed of its own."""
+    """Returns a block of pseudo-random samples; each block has another seed."""
     block = block_info[None]
     random = np.random.default_rng(block["chunk-location"])
     return random.integers(0, 256, block["chunk-shape"], np.uint8)

@@ -22,7 +22,7 @@ static LOADED_BY: LazyLock<u32> = LazyLock::new(process::id);
 static GPU_OF: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The devices that `with` has chosen, the last of which is used.
+    /// The devices that `with` has chosen; the last one is used.
     static CURRENT: RefCell<Vec<apron::Device>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -104,7 +104,7 @@ impl Device {
         self.recorded(py, image, function)
     }
 
-    /// Returns the same device with a stream of its own: on a GPU its work runs beside that of other streams.
+    /// Returns the same device with a new stream: on a GPU its work runs beside that of other streams.
     fn new_stream(&self, py: Python<'_>) -> PyResult<Device> {
         py.detach(|| self.device.new_stream()).map_err(raised).map(|device| Device { device })
     }
@@ -158,8 +158,8 @@ const LONG: usize = 1 << 26;
 /// How often the interpreter is asked for signals while work is done.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Works without the interpreter's lock; `cost` is a number of multiply-adds, of which few take one thread. In a forked
-/// process, which has none of the threads of the process before, it works with threads of its own.
+/// Works without the interpreter's lock; `cost` is a number of multiply-adds; small numbers take one thread. In a forked
+/// process, which has none of the threads of the process before, it works with new threads.
 ///
 /// # Errors
 /// Apron's, and that of a signal's handler: `KeyboardInterrupt` by Ctrl-C. Then the work has ended, too: on the CPU before its next

@@ -357,7 +357,7 @@ fn is_planar(src: PixelType, dst: PixelType) -> bool {
     matches!((src, dst), (F16 | F32, F16 | F32) | (F64, F64))
 }
 
-/// Correlates an array with a mask of as many axes, of which at most three have more than one tap once axes that lie beside each
+/// Correlates an array with a mask of as many axes. At most three of them may have more than one tap, once axes that lie beside each
 /// other and have one tap are taken together; returns a new array.
 ///
 /// Parameters

@@ -25,5 +25,5 @@ def swap():
 if __name__ == "__main__":
     swap()
     title, expected = "NumPy's tests of histograms", Path(__file__).with_suffix(".txt")
-    # 69 with NumPy 2.4, some of which only call its estimators of bins.
+    # 69 with NumPy 2.4; some of them only call its estimators of bins.
     sys.exit(others.run(title, "numpy.lib.tests.test_histograms", expected, 50, sys.argv[1:]))

@@ -41,7 +41,7 @@ def test_large_zarr(tmp_path, options):
     assert source.shape == (300, 300) and source.dtype == np.uint8 and source.nchunks == 25
     assert target.chunks == source.chunks and target.metadata.zarr_format == 3
     samples = source[:]
-    # Each block has noise of its own.
+    # No two blocks have the same noise.
     assert 70 < samples.std() < 77 and not np.array_equal(samples[:64, :64], samples[64:128, :64])
     np.testing.assert_array_equal(target[:], ndimage.gaussian_filter(samples, 2.0))
     seconds, peak = printed.splitlines()[-2:]

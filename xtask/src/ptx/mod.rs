@@ -51,7 +51,7 @@ fn number(target: &str) -> u32 {
 /// Contents of files by their paths in the workspace.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// The folders of PTX. A crate is at most 8 MB when it is packed, so the largest family has one of its own.
+/// The folders of PTX. A crate is at most 8 MB when it is packed, so the largest family has its folder alone.
 const PTX: [&str; 2] = ["crates/ptx/ptx", "crates/ptx-march/ptx"];
 
 fn ptx_path(family: &str, entry: &str, target: &str) -> String {

@@ -67,7 +67,7 @@ impl Module {
                     }
                 }
                 if let Some(entry) = &parameters_of {
-                    // The list may be on the entry's line or on lines of its own.
+                    // The list may be on the entry's line or on the lines after it.
                     for part in line.split(['(', ',', ')']) {
                         if let Some(parameter) = parameter(part) {
                             module.entries.entry(entry.clone()).or_default().push(parameter);

@@ -3,7 +3,7 @@
 use crate::bars::short;
 use crate::error::{Error, Result};
 use apron::{Histogram, WeightedHistogram};
-use apron_files::{OutputPath, Trouble, extension, write_rgb_png};
+use apron_files::{Complete, OutputPath, Trouble, extension, write_rgb_png};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::coord::types::RangedCoordf64;
@@ -36,6 +36,10 @@ impl<'a> Plot<'a> {
         let svg = match extension(path).as_str() {
             "svg" => true,
             "png" => false,
+            _ if path == Path::new("-") => {
+                let what = "--plot is -, but must be a file whose extension, .png or .svg, says the format";
+                return Err(Error::Usage(what.into()));
+            }
             other => {
                 let path = path.display();
                 return Err(Error::Usage(format!("{path}: unknown extension '{other}' of --plot; known are png, svg")));
@@ -45,21 +49,21 @@ impl<'a> Plot<'a> {
         Ok(Plot { path: OutputPath::new(path)?, svg, log })
     }
 
-    /// Draws the counts of a histogram.
-    pub(crate) fn write(&self, histogram: &Histogram) -> Result<()> {
+    /// Draws the counts of a histogram, to a file that is yet to be published.
+    pub(crate) fn complete(&self, histogram: &Histogram) -> Result<Complete<'_>> {
         let channel = |channel| histogram.channel(channel).iter().map(|&count| count as f64).collect();
         let channels = (0..histogram.channels()).map(channel).collect();
-        self.write_curves(&Curves { what: "count", edges: histogram.edges(), channels })
+        self.curves(&Curves { what: "count", edges: histogram.edges(), channels })
     }
 
-    /// Draws the sums of a weighted histogram.
-    pub(crate) fn write_sums(&self, histogram: &WeightedHistogram) -> Result<()> {
+    /// Draws the sums of a weighted histogram, as [`complete`](Self::complete) does counts.
+    pub(crate) fn complete_sums(&self, histogram: &WeightedHistogram) -> Result<Complete<'_>> {
         let channels = histogram.sums.chunks(histogram.edges.bins()).map(<[f64]>::to_vec).collect();
-        self.write_curves(&Curves { what: "sum", edges: histogram.edges.values(), channels })
+        self.curves(&Curves { what: "sum", edges: histogram.edges.values(), channels })
     }
 
-    fn write_curves(&self, curves: &Curves<'_>) -> Result<()> {
-        let written = self.path.write(|file| {
+    fn curves(&self, curves: &Curves<'_>) -> Result<Complete<'_>> {
+        let written = self.path.complete(|file| {
             if self.svg {
                 let mut text = String::new();
                 draw(SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), curves, self.log)?;

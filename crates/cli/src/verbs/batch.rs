@@ -51,8 +51,9 @@ type Job = std::result::Result<Map<String, Value>, String>;
 /// Splits a file into jobs: it is one list, or has one job per line.
 fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
     if text.trim_start().starts_with('[') {
-        let list: Vec<&RawValue> =
-            serde_json::from_str(text).map_err(|error| format!("not a list of jobs: {error}"))?;
+        let wrong =
+            |error| format!("not a list of jobs: line {}: {}", serde_json::Error::line(&error), broken(text, &error));
+        let list: Vec<&RawValue> = serde_json::from_str(text).map_err(wrong)?;
         let jobs = (1..).zip(list);
         return Ok(jobs.map(|(number, text): (usize, _)| (("job", number.into()), job(text.get()))).collect());
     }
@@ -63,7 +64,36 @@ fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
 
 /// Parses the text of a job.
 fn job(text: &str) -> Job {
-    serde_json::from_str(text).map(|Keys(job)| job).map_err(|error| format!("not a JSON object: {error}"))
+    serde_json::from_str(text).map(|Keys(job)| job).map_err(|error| match serde_json::from_str(text) {
+        Ok(Value::Object(_)) | Err(_) => format!("not a JSON object: {}", broken(text, &error)),
+        Ok(value) => {
+            format!(
+                "the job is {}, but must be a JSON object, such as {{\"verb\":\"info\"}}",
+                start(&value.to_string())
+            )
+        }
+    })
+}
+
+/// Says what is wrong with JSON, and where. The parser counts lines from the start of `text`, which may be one line of a file.
+fn broken(text: &str, error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+    if error.is_eof() {
+        return "its end is missing".into();
+    }
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let at = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
+    match error.is_syntax() && !at.is_empty() {
+        true => format!("{what}, and found '{}'", start(at)),
+        false => what.into(),
+    }
+}
+
+/// Returns the first characters of a text.
+fn start(text: &str) -> String {
+    let start: String = text.chars().take(40).collect();
+    if start.len() < text.len() { start + "..." } else { start }
 }
 
 /// Parses and runs one job.

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Give for each bin the count of all samples in it and in the bins below
     #[arg(long)]
     cumulative: bool,
-    /// Write the counts to a .csv, .json or .npy file
+    /// Write the counts to a .csv, .json or .npy file, or, as CSV, to - for the standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw the histogram's counts or sums into a .png or .svg file
@@ -80,6 +80,24 @@ impl Args {
     }
 }
 
+/// Whether a table is to go to the standard output, as CSV.
+///
+/// # Errors
+/// If the report of `--json` is to go there, too.
+pub(super) fn goes_to_stdout(out: &Option<PathBuf>, common: &Common) -> Result<bool> {
+    match out {
+        Some(out) if out == Path::new("-") && common.json => {
+            Err(Error::Usage("the table and the report of --json cannot both go to the standard output".into()))
+        }
+        out => Ok(out.as_deref() == Some(Path::new("-"))),
+    }
+}
+
+/// Returns the file that a table is to go to.
+pub(super) fn file(out: &Option<PathBuf>) -> Option<&Path> {
+    out.as_deref().filter(|out| *out != Path::new("-"))
+}
+
 /// Reads the mask of a region of interest: pixels count where it is not 0.
 fn read_roi(path: &Path, image: &AnyImage<'_>, common: &Common) -> Result<AnyImage<'static>> {
     let roi = common.read_unchanged(path)?;
@@ -106,11 +124,12 @@ pub(super) enum Table {
 
 /// Counts, writes the files, and prints the counts if no file was asked for.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
+    let to_stdout = goes_to_stdout(&args.out, &args.common)?;
     let (report, table) = take(args, &mut Devices::watched(&args.common))?;
     let histogram = match table {
         Table::Counts(histogram) => histogram,
         Table::Sums(histogram) => {
-            if args.out.is_none() && args.plot.is_none() && !args.common.json {
+            if to_stdout || args.out.is_none() && args.plot.is_none() && !args.common.json {
                 print(&table::csv_of_sums(&histogram, args.per_channel))?;
             }
             return Ok((report, &args.common));
@@ -118,7 +137,9 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     };
     if !args.common.json {
         let terminal = std::io::stdout().is_terminal();
-        if terminal && !args.common.quiet {
+        if to_stdout {
+            print(&table::csv(&histogram, args.per_channel))?;
+        } else if terminal && !args.common.quiet {
             print(&bars::draw(&histogram, args.cumulative))?;
         } else if !terminal && args.out.is_none() && args.plot.is_none() {
             print(&table::csv(&histogram, args.per_channel))?;
@@ -139,7 +160,7 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Table)
 fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, WeightedHistogram)> {
     let start = Instant::now();
     let binning = args.binning()?;
-    let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let out = file(&args.out).map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, false)).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
     Input::open(&args.common, &args.input, Some("--weights"))?;
@@ -149,8 +170,9 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     devices.at(format!("histogram on {}", device.name()));
     let sums = device.weighted_histogram(&image, &weights).binning(binning).per_channel(args.per_channel);
     let (sums, ran) = sums.variant(variant).run_reported()?;
-    out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
-    plot.map_or(Ok(()), |plot| plot.write_sums(&sums))?;
+    let out = out.as_ref().map(|out| out.complete_sums(&sums, args.per_channel)).transpose()?;
+    let plot = plot.as_ref().map(|plot| plot.complete_sums(&sums)).transpose()?;
+    apron_files::publish(out.into_iter().chain(plot).collect())?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let (bins, edges) = (sums.edges.bins(), sums.edges.values());
@@ -174,7 +196,7 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     if args.log && args.plot.is_none() {
         return Err(Error::Usage("--log is for --plot, which is not given".into()));
     }
-    let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let out = file(&args.out).map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
     let whole = args.roi_mask.as_ref().map(|_| "--roi-mask");
@@ -200,8 +222,9 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     };
     let total = counted.counts().iter().sum();
     let histogram = if args.cumulative { counted.cumulated() } else { counted };
-    out.map_or(Ok(()), |out| out.write(&histogram, args.per_channel))?;
-    plot.map_or(Ok(()), |plot| plot.write(&histogram))?;
+    let out = out.as_ref().map(|out| out.complete(&histogram, args.per_channel)).transpose()?;
+    let plot = plot.as_ref().map(|plot| plot.complete(&histogram)).transpose()?;
+    apron_files::publish(out.into_iter().chain(plot).collect())?;
 
     // The time of the kernels includes the copy of the counts: there is no image to copy.
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);

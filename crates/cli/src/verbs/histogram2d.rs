@@ -1,5 +1,6 @@
 //! `apron histogram2d`.
 
+use super::histogram::{file, goes_to_stdout};
 use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     /// Edges of the second channel's bins, where they are others
     #[arg(long, value_name = "FILE|LIST", requires = "edges", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges2: Option<String>,
-    /// Write the counts to a .csv, .json or .npy file
+    /// Write the counts to a .csv, .json or .npy file, or, as CSV, to - for the standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -68,8 +69,9 @@ impl Args {
 
 /// Counts, and writes or prints the counts.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
+    let to_stdout = goes_to_stdout(&args.out, &args.common)?;
     let (report, histogram) = count(args, &mut Devices::watched(&args.common))?;
-    if args.out.is_none() && !args.common.json {
+    if to_stdout || args.out.is_none() && !args.common.json {
         print(&table::csv_of_cells(&edges(&histogram), Cells::Counts(&histogram.counts)))?;
     }
     Ok((report, &args.common))
@@ -79,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram2d)> {
     let start = Instant::now();
     let binning = args.binning()?;
-    let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let out = file(&args.out).map(TableOutput::new).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
     Input::open(&args.common, &args.input, Some("pairs of channels"))?;
     let image = args.common.read(&args.input)?;

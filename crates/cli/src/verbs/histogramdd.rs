@@ -1,5 +1,6 @@
 //! `apron histogramdd`.
 
+use super::histogram::{file, goes_to_stdout};
 use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::{Error, Result};
@@ -55,7 +56,7 @@ pub(crate) struct Args {
     /// Give only cells that are not empty; a .npy file holds the bin of each column, and the count
     #[arg(long)]
     sparse: bool,
-    /// Write the counts to a .csv, .json or .npy file
+    /// Write the counts to a .csv, .json or .npy file, or, as CSV, to - for the standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -153,10 +154,11 @@ impl Found {
 
 /// Counts, and writes or prints what was found.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
+    let to_stdout = goes_to_stdout(&args.out, &args.common)?;
     let (report, found) = take(args, &mut Devices::watched(&args.common))?;
     if !args.common.json {
         match &report.made {
-            Made::Joint { information: Some(information), .. } => {
+            Made::Joint { information: Some(information), .. } if !to_stdout => {
                 let names = ["entropy", "entropy2", "joint", "mutual", "normalized"];
                 let values = ["/entropies/0", "/entropies/1", "/joint", "/mutual", "/normalized"];
                 let line = |(name, at): (&str, &str)| match information.pointer(at) {
@@ -166,7 +168,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
                 let lines: String = names.into_iter().zip(values).map(line).collect();
                 print(&format!("quantity,value\n{lines}"))?;
             }
-            _ if args.out.is_none() => print(&found.csv())?,
+            _ if to_stdout || args.out.is_none() => print(&found.csv())?,
             _ => {}
         }
     }
@@ -176,7 +178,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Counts or sums, and writes the file that was asked for.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Found)> {
     let start = Instant::now();
-    let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let out = file(&args.out).map(TableOutput::new).transpose()?;
     let read = |path: &PathBuf| {
         devices.at(format!("reading {}", path.display()));
         Input::open(&args.common, path, Some("histogramdd"))?;

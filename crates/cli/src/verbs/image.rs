@@ -84,7 +84,9 @@ pub(super) fn run(
                 devices.at(format!("reading {}", input.display()));
                 let (image, metadata) = common.read_picture(&input, target.complex)?;
                 let (report, pixels) = on(image, metadata.complex, "", devices)?;
-                file.with_metadata(metadata).write(&pixels)?;
+                let file = file.with_metadata(metadata);
+                common.warn_of_profile(&file);
+                file.write(&pixels)?;
                 report
             };
             report.ran.total_ms = milliseconds(start.elapsed());

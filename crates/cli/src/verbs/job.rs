@@ -36,6 +36,9 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     // The output is an option for histograms, and the second file for filters.
     if let Some(out) = job.remove("out") {
         let out = text("out", out)?;
+        if out == "-" && verb.starts_with("histogram") {
+            return Err(Error::Usage("'out' is -, the standard output, where a job prints its report".into()));
+        }
         if verb.starts_with("histogram") { arguments.push(format!("--out={out}").into()) } else { files.push(out) }
     }
     if verb == "pipe" {
@@ -102,7 +105,7 @@ pub(super) fn each<J>(
     progress.ended()
 }
 
-/// Runs all jobs as [`each`], `at_once` of them at a time, each on a thread of its own; `tell` receives the results in the
+/// Runs all jobs as [`each`], `at_once` of them at a time, each on its thread; `tell` receives the results in the
 /// order of the jobs, which must not depend on each other.
 pub(super) fn each_at_once<J: Sync>(
     jobs: &[J],

@@ -51,8 +51,8 @@ pub(crate) struct ClaheArgs {
 Example:
   apron match evening.jpg noon.jpg bright.png
 
-Takes u8 of as many channels, of any size; every channel by itself. The result is that of scikit-image's
-match_histograms with a channel axis.")]
+Takes u8. Both images must have the same number of channels; their sizes may differ. Every channel is matched by
+itself. The result is that of scikit-image's match_histograms with a channel axis.")]
 pub(crate) struct MatchArgs {
     /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]

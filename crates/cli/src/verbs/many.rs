@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Runs a verb for each of its images, and reports.
 pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
     let start = Instant::now();
-    let images = match files.asked()? {
+    let asked = match files.asked()? {
         Asked::One(place) => {
             let mut devices = Devices::watched(common);
             devices.go_to(place);
@@ -23,9 +23,17 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
             drop(devices);
             return tell(&report, common);
         }
-        Asked::Folder(images) => images,
+        Asked::Folder(asked) => asked,
     };
-    // Opened once; each image's work is on a stream of its own, and several GPUs take turns.
+    if let Some(first) = asked.repeated.first().filter(|_| !common.quiet) {
+        let others = match asked.repeated.len() - 1 {
+            0 => String::new(),
+            others => format!(", and {} more", counted(others, "image")),
+        };
+        complain(&format!("apron: warning: {}{others}: given more than once, and taken once", first.display()));
+    }
+    let images = &asked.pairs;
+    // Opened once; each image's work is on a new stream, and several GPUs take turns.
     let gpus = Devices::new(Default::default()).get(common.device)?.members();
     let turn = AtomicUsize::new(0);
     let mut failures = Vec::new();
@@ -61,7 +69,7 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         Ok(())
     };
     let at_once = room::images_at_once(images.iter().map(|(input, _)| input.as_path()));
-    let ended = job::each_at_once(&images, "image", common.quiet || common.json, at_once, on_image, told);
+    let ended = job::each_at_once(images, "image", common.quiet || common.json, at_once, on_image, told);
     // After the progress bar, and so together.
     failures.iter().for_each(|line| complain(line));
     if !common.quiet && !common.json && ended.is_ok() {

@@ -164,8 +164,8 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     Ok(report.of_steps(reports))
 }
 
-/// Runs the steps on an image that is too large to be taken whole: strip by strip, through files beside the output, of which
-/// two are there at a time.
+/// Runs the steps on an image that is too large to be taken whole: strip by strip, through files beside the output, at
+/// most two at a time.
 fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     devices.place()?;
@@ -177,7 +177,9 @@ fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), de
         let made = if step.number == steps.len() { None } else { Some(between(&output)?) };
         let from = last.as_ref().map_or(input.as_path(), |last| last.path()).to_path_buf();
         let to = made.as_ref().map_or(output.as_path(), |made| made.path()).to_path_buf();
-        inner.go_to(Place::Files { input: from, output: to, format: None });
+        // A file without a name has no extension, either.
+        let format = made.as_ref().map(|_| BETWEEN.to_string());
+        inner.go_to(Place::Files { input: from, output: to, format });
         reports.push(step.run(&mut inner)?);
         last = made;
     }
@@ -194,9 +196,13 @@ fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), de
     Ok(report.of_steps(reports))
 }
 
+/// The format of files between steps.
+const BETWEEN: &str = "npy";
+
 /// Creates a file between two steps.
 fn between(output: &Path) -> Result<Scratch> {
-    Scratch::beside(output, ".npy").map_err(|error| Error::input(output, format!("no file beside it: {error}")))
+    Scratch::beside(output, &format!(".{BETWEEN}"))
+        .map_err(|error| Error::input(output, format!("no file beside it: {error}")))
 }
 
 #[cfg(test)]

@@ -75,7 +75,9 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     ran.pages = Some(shape.depth);
     let out_type = args.image.out_type(None, pixel);
     let image = args.image.fitting(&file, args.image.scaled(image, out_type, false)?)?;
-    file.with_metadata(metadata).write(&image)?;
+    let file = file.with_metadata(metadata);
+    args.common.warn_of_profile(&file);
+    file.write(&image)?;
     ran.total_ms = crate::report::milliseconds(start.elapsed());
     let Shape { width: out_width, height: out_height, .. } = image.shape();
     let output = args.output.display().to_string();

@@ -213,7 +213,7 @@ impl<'a> Job<'a> {
             return Ok(None);
         }
         let option = target.args.rescale.as_ref().map(|_| "--rescale");
-        let file = target.args.open(output, None, target.out_type)?;
+        let file = target.args.open(output, devices.format(), target.out_type)?;
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
         let Some(input) = Input::open_with(common, input, whole, target.complex)? else { return Ok(None) };
         if input.is_complex() {

@@ -27,9 +27,9 @@ pub(super) fn run(
             "--volume is from a file to a file, not a step of a pipe or the standard output".into(),
         ));
     };
-    devices.place()?;
     let (common, borders) = (&args.common, args.border.deep()?);
-    let file = args.output.open(&output, None, args.out_type)?;
+    let file = args.output.open(&output, devices.format(), args.out_type)?;
+    devices.place()?;
     // Whether the format holds several pages is found before anything is read.
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
@@ -52,6 +52,7 @@ pub(super) fn run(
         let limit = format!("few enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(apron::Error::parameter(verb, "number of taps", value, limit).into());
     }
+    crate::limits::warn(products, common);
     let device = devices.get(common.device)?;
     devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
     let filter = args.stored_volume(device.filter_volume(&volume, formula.clone()))?;

@@ -1,4 +1,4 @@
-//! Runs the command line in a folder of its own, and makes its files.
+//! Runs the command line in a new folder, and makes its files.
 #![allow(dead_code)] // each test file uses a part
 
 use image::{ExtendedColorType, ImageEncoder};

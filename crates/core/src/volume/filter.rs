@@ -146,7 +146,11 @@ impl VolumeFilter {
             return wrong("divisor", self.divisor.to_string(), "finite and not 0");
         }
         if let Extent::Region(_) = self.extent {
-            return wrong("extent", self.extent.to_string(), "same or full: a region of the volume is one of its own");
+            return wrong(
+                "extent",
+                self.extent.to_string(),
+                "same or full: cut a region out of the volume before filtering it",
+            );
         }
         let (size, anchor, borders) = (self.weights.size(), self.weights.anchor(), self.borders.axes());
         let (mut out, mut origin) = (volume.sides(), [0; 3]);

@@ -154,7 +154,7 @@ fn half_precision_is_widened() {
     deviations::<f16, f16>(f16::from_f32, 40, 40, 6);
 }
 
-/// Sums of which only one order gives these bits: 2^24 swallows a 1 that is added to it.
+/// Sums that have these bits in one order alone: 2^24 swallows a 1 that is added to it.
 #[test]
 fn chunks_are_those_of_the_unmapped_axis() {
     let large = 16_777_216.0f32;

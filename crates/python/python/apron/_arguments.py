@@ -27,7 +27,7 @@ def check_mode(mode):
 
 
 def for_each(value, count):
-    """Returns a value for each of ``count`` axes: the same for all, or a sequence of so many."""
+    """Returns a value for each of ``count`` axes: the same for all, or a sequence of ``count`` values."""
     if isinstance(value, str) or not np.iterable(value):
         return [value] * count
     values = list(value)

@@ -16,7 +16,7 @@ def gaussian_taps(sigma, order, radius):
     """Returns the taps of a Gaussian's derivative, for correlation.
 
     The bell ``exp(-x^2 / (2 sigma^2))`` at whole numbers, divided by its sum; its derivative of an order is the bell times a
-    polynomial, of which each order follows from the one before: ``q' - x / sigma^2 q``.
+    polynomial; each order follows from the one before: ``q' - x / sigma^2 q``.
     """
     x = np.arange(-radius, radius + 1, dtype=np.float64)
     bell = np.exp(-0.5 / (sigma * sigma) * x**2)

@@ -232,7 +232,7 @@ def _boxed(image, dtype, ksize, anchor, normalize, mode):
         return _apron.planar(image, dtype, (width, height), 1.0, 0.0, _anchor(anchor, width, height), mode)
     ones, area = (np.ones(width), np.ones(height)), width * height
     # A factor, as in OpenCV. Where it sums bytes in 16 bits, halves are rounded up; and where then the area is a power of two, from
-    # one part below a half: 2x2 bytes of which one is 1 have the mean 1.
+    # one part below a half: 2x2 bytes, one of them 1 and the others 0, have the mean 1.
     delta = 0.0
     if normalize and image.dtype == dtype == np.uint8 and 1 < area <= 256:
         delta = (1 / area if area & (area - 1) == 0 else 0.0) + 1e-5

@@ -47,7 +47,7 @@ def _gaussian_reach(sigma, truncate=4.0, radius=None):
 
 
 def _along_one(given, taps):
-    """Returns the reach along the one axis of a filter of so many taps: of all of them, wherever they are shifted."""
+    """Returns the reach along the one axis of a filter of ``taps`` taps: of all of them, wherever they are shifted."""
     return {axis_of(given["axis"], given["input"].ndim): taps}
 
 

@@ -86,7 +86,7 @@ def correlate1d(input, weights, axis=-1, mode="reflect", cval=0.0, origin=0):
 
 @torch.compiler.allow_in_graph
 def separable(input, taps, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """Correlates along axes, one after the other, each with taps of its own.
+    """Correlates along axes, one after the other, each with its taps.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def _folded(wide, axis, before, length, mode):
         return inside
     stop, end = before + length, wide.shape[axis]
     index = _map(before, length, end - stop, mode)
-    # From the edges outward, the map runs up or down once in so many samples, or stays.
+    # From the edges outward, the map runs up or down once in `period` samples, or stays.
     period = {"nearest": end, "mirror": max(length - 1, 1)}.get(mode, length)
     blocks = [(max(last - period, 0), last) for last in range(before, 0, -period)]
     blocks += [(first, min(first + period, end)) for first in range(stop, end, period)]

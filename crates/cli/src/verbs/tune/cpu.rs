@@ -15,7 +15,7 @@ use PixelType::{F16, F32, I16, U8, U16};
 /// Pairs of types; others are estimated by the nearest of them.
 const TYPES: &[(PixelType, PixelType)] =
     &[(F32, F32), (U8, U8), (U16, U16), (U8, F32), (F32, U8), (F16, F16), (U8, I16)];
-/// Widths and heights: a small image, and one of which each thread has some rows.
+/// Widths and heights: a small image, and one large enough for each thread to get several rows.
 const SIZES: [(u32, u32); 2] = [(256, 256), (2048, 2048)];
 const SEPARABLE: &[u32] = &[3, 9, 17, 33, 65, 257];
 const DENSE: &[u32] = &[3, 5, 7, 15, 31, 64];
