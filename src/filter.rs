@@ -55,8 +55,16 @@ pub(crate) struct Options<'a> {
     /// Column and row of the tap over the output pixel; `None` for the formula's own anchor.
     pub(crate) anchor: Option<(u32, u32)>,
     pub(crate) method: Option<Method>,
+    pub(crate) tolerance: Option<f64>,
     /// Choice of the kernels for masks and windows; pointwise operations have one variant.
     pub(crate) choice: Choice<'a>,
+}
+
+impl Options<'_> {
+    /// Returns what was asked for of the method.
+    pub(crate) fn asked(&self) -> (Option<Method>, Option<f64>) {
+        (self.method, self.tolerance)
+    }
 }
 
 setters! { ['a, F] FilterBuilder<'a, F>: variant(options.choice), tuning(options.choice) }
@@ -221,6 +229,29 @@ impl<'a, F> FilterBuilder<'a, F> {
         self.options.method = method.into();
         self
     }
+
+    /// Accepts errors of up to `tolerance` times the Euclidean norm of a tile times the sum of the taps' magnitudes, so that large
+    /// dense masks with f32 results are computed by [`Method::Fft`] where that takes fewer operations. By default, it runs only if
+    /// it is named.
+    ///
+    /// ```
+    /// use apron::{Device, Image, Mask, Method};
+    ///
+    /// let image = Image::from_fn(300, 200, 1, |x, y, _| (x * y % 11) as f32)?;
+    /// let mask = Mask::new(31, 31, (0..961).map(|n| (n % 7) as f32).collect::<Vec<_>>())?.normalized()?;
+    /// let exact = Device::cpu().correlate(&image, &mask).run()?;
+    /// let near = Device::cpu().correlate(&image, &mask).tolerance(1e-5).run()?;
+    /// let report = near.report()?;
+    /// assert_eq!(report.method, Some(Method::Fft));
+    /// assert!(report.error_bound.unwrap() <= 1e-5);
+    /// let (exact, near) = (exact.download::<f32>()?, near.download::<f32>()?);
+    /// assert!(exact.row(7).iter().zip(near.row(7)).all(|(exact, near)| (exact - near).abs() < 1e-5));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn tolerance(mut self, tolerance: impl Into<Option<f64>>) -> Self {
+        self.options.tolerance = tolerance.into();
+        self
+    }
 }
 
 impl<F: Named> FilterBuilder<'_, F> {
@@ -329,7 +360,7 @@ impl<'a> Filtering<'a> {
         }
         if let Some(problem) = stated(formula, shape, (src, dst), options)? {
             let filter = problem.with_borders(options.borders)?.filter;
-            parts.push(device.by_method(filter, options.method, options.choice.variant)?.problem);
+            parts.push(device.by_method(filter, options.asked(), options.choice.variant)?.problem);
             return Ok(());
         }
         if let Formula::Pointwise { op, x, y } = formula {
@@ -366,7 +397,7 @@ impl<'a> Filtering<'a> {
             device.with_fallback(|backend| backend.filter(&padding, "", source, None, &Choice::default(), None))
         });
         let padded = padded.transpose()?.map(Solved::into_image);
-        let ByMethod { problem, why } = device.by_method(filter, options.method, options.choice.variant)?;
+        let ByMethod { problem, why } = device.by_method(filter, options.asked(), options.choice.variant)?;
         let seen = padded.as_ref().map_or(source.view(), Source::Device);
         let mut result = device.with_fallback(|backend| {
             backend.filter(&problem, why, &seen, None, &options.choice, room.as_deref_mut())

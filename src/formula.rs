@@ -131,7 +131,7 @@ impl Filtering<'_> {
         let filter = match (stated(formula, self.source.shape(), types, &self.options)?, formula) {
             (Some(problem), _) => {
                 let filter = problem.with_borders(self.options.borders)?.filter;
-                let ByMethod { problem, .. } = self.device.by_method(filter, self.options.method, None)?;
+                let ByMethod { problem, .. } = self.device.by_method(filter, self.options.asked(), None)?;
                 Some(problem)
             }
             (None, Formula::Pointwise { op, x, y }) if self.takes_any() => {

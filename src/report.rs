@@ -1,6 +1,7 @@
 //! What ran, where, why, and how long it took.
 
 use crate::{Estimate, Method};
+use apron_core::FilterProblem;
 use std::time::Duration;
 
 /// The report of an operation.
@@ -36,12 +37,21 @@ pub struct Report {
     /// Time of the kernels, including the copies that their variant needs at every run (of the mask to constant memory,
     /// of the image to a texture); on the host, time of the computation.
     pub kernels: Duration,
+    /// For [`Method::Fft`] the bound of the error of a result, per unit of the Euclidean norm of its tile and of the sum of the taps'
+    /// magnitudes; other methods have the bounds of docs/promises.md.
+    pub error_bound: Option<f64>,
     /// The estimates by which [`Device::auto`](crate::Device::auto) chose the device; `None` if it was named, or the data
     /// was on it.
     pub estimate: Option<Estimate>,
 }
 
 impl Report {
+    /// Adds the method of a filter, and the reason for it.
+    pub(crate) fn of_method(&mut self, problem: &FilterProblem, why: &str) {
+        (self.method, self.why_method) = (problem.method(), why.into());
+        self.error_bound = if let FilterProblem::Fft(fft) = problem { Some(fft.unit()) } else { None };
+    }
+
     /// Adds why the device was chosen.
     pub(crate) fn explain(&mut self, why: &str, estimate: Option<Estimate>) {
         self.why = format!("{}; {why}", self.why);

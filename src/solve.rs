@@ -91,14 +91,19 @@ impl Device {
     pub(crate) fn by_method(
         &self,
         problem: FilterProblem,
-        method: Option<Method>,
+        (method, tolerance): (Option<Method>, Option<f64>),
         variant: Option<&str>,
     ) -> Result<ByMethod> {
+        if let (None, None, Some(tolerance)) = (method, variant, tolerance) {
+            return problem.by_method_within(tolerance);
+        }
         let Some(name) = variant.filter(|_| method.is_none() && self.machine().is_some()) else {
             return problem.by_method(method);
         };
         let chosen = problem.clone().by_method(None)?;
-        for method in [problem.method(), chosen.problem.method(), Some(Method::Separable), Some(Method::Box)] {
+        for method in
+            [problem.method(), chosen.problem.method(), Some(Method::Separable), Some(Method::Box), Some(Method::Fft)]
+        {
             if let Ok(ByMethod { problem, .. }) = problem.clone().by_method(method)
                 && apron_plan::variants(problem.operation()).any(|variant| variant.name == name)
             {

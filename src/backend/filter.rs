@@ -40,7 +40,7 @@ impl Backend {
         if let (Backend::Gpu(gpu), None) = (self, beside)
             && let Some(mut solved) = self.by_strips(gpu, problem, source, choice, room.as_deref_mut())?
         {
-            (solved.made.report.method, solved.made.report.why_method) = (problem.method(), why.into());
+            solved.made.report.of_method(problem, why);
             return Ok(solved);
         }
         let (storage, mut made) = match self {
@@ -74,7 +74,7 @@ impl Backend {
                 (written.map(|written| written.into_storage(dst, shape)).transpose()?, made)
             }
         };
-        (made.report.method, made.report.why_method) = (problem.method(), why.into());
+        made.report.of_method(problem, why);
         Ok(Solved { shape, pixel: dst, images, storage, made })
     }
 }

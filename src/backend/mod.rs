@@ -327,7 +327,19 @@ impl Backend {
     pub(crate) fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
         let (device, variant, why) = (self.name().to_string(), variant.into(), why.into());
         let (method, why_method, grid, kernels) = (None, String::new(), String::new(), Duration::ZERO);
-        Report { operation, device, method, why_method, variant, why, grid, copy_in, kernels, estimate: None }
+        Report {
+            operation,
+            device,
+            method,
+            why_method,
+            variant,
+            why,
+            grid,
+            copy_in,
+            kernels,
+            estimate: None,
+            error_bound: None,
+        }
     }
 }
 

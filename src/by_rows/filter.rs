@@ -116,7 +116,7 @@ impl<F: Named> FilterBuilder<'_, F> {
             return regions::run(device, (&formula, dst), &options, rows, out, memory);
         };
         let device = device.for_job(&filter);
-        let ByMethod { problem, why } = device.by_method(filter, options.method, options.choice.variant)?;
+        let ByMethod { problem, why } = device.by_method(filter, options.asked(), options.choice.variant)?;
         let strips = strips(&problem, out, memory)?;
         run(&device, &strips, why, rows, out, &options.choice)
     }

@@ -131,9 +131,14 @@ pub(crate) struct FilterArgs {
     /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: columns first, then rows
     #[arg(long)]
     store_between_passes: bool,
-    /// How sums are taken: direct, separable, low-rank, box, or auto for what suits the weights
+    /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of a tile), or
+    /// auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     pub(crate) method: AskedMethod,
+    /// Take large masks to f32 by fft, if its error is at most this times the norm of a tile times the sum of the weights'
+    /// magnitudes: 1e-5 allows masks of up to 257 taps a side
+    #[arg(long, value_name = "T")]
+    pub(crate) tolerance: Option<f64>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -144,7 +149,7 @@ impl FilterArgs {
     /// Returns the options that the samples of the result depend on.
     pub(crate) fn asked(&self) -> impl std::fmt::Debug + use<> {
         let stored = (self.rounding, self.overflow, self.store_between_passes);
-        (self.border, self.extent(), self.keep_alpha, self.method, stored)
+        (self.border, self.extent(), self.keep_alpha, self.method, self.tolerance.map(f64::to_bits), stored)
     }
 
     /// Sets how sums of a volume become samples.
@@ -356,7 +361,7 @@ fn method(text: &str) -> Result<AskedMethod, String> {
     }
     text.parse()
         .map(|method| AskedMethod(Some(method)))
-        .map_err(|_| "must be auto, direct, separable, low-rank or box".into())
+        .map_err(|_| "must be auto, direct, separable, low-rank, box or fft".into())
 }
 
 /// Parses a value of a type that named filters use, too.

@@ -19,6 +19,8 @@ pub(crate) struct Ran {
     pub(crate) method: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why_method: Option<String>,
+    /// Bound of the error by transforms, per unit of the norms of a tile and of the taps.
+    pub(crate) error_bound: Option<f64>,
     pub(crate) device: String,
     pub(crate) variant: String,
     pub(crate) why: String,
@@ -154,6 +156,7 @@ impl Ran {
             input: input.display().to_string(),
             method: ran.method.map(|method| method.to_string()),
             why_method: ran.method.map(|_| ran.why_method),
+            error_bound: ran.error_bound,
             device: ran.device,
             variant: ran.variant,
             why: ran.why,
@@ -205,6 +208,7 @@ impl Report {
             operation: "pipe",
             method: None,
             why_method: None,
+            error_bound: None,
             device: joined(|ran| &ran.device),
             variant: joined(|ran| &ran.variant),
             why: joined(|ran| &ran.why),

@@ -1,7 +1,7 @@
 //! Correlation with a dense mask by Fourier transforms of tiles.
 
 use crate::window::Sides;
-use crate::{Border, Correlate, Error, Extent, Mask, PixelType, Result, Shape, Window};
+use crate::{Border, ByMethod, Correlate, Error, Extent, FilterProblem, Mask, PixelType, Result, Shape, Window};
 use apron_abi::{Complex, FFT_MOST_TAPS, FFT_ROOTS_F64, fft_side};
 
 /// Dense correlation with f32 results, computed tile by tile: each tile of the image is transformed, multiplied by the mask's
@@ -116,6 +116,16 @@ impl Fft {
         (9.2 * numbers.log2() + 4.0) * 2f64.powi(-24)
     }
 
+    /// Whether transforms take clearly fewer operations than the sums of taps: 14 per butterfly, both ways, and twice as long for
+    /// each because numbers are exchanged.
+    fn is_worthwhile(&self) -> bool {
+        let [width, height] = [self.mask.width(), self.mask.height()];
+        let [wide, high] = [width, height].map(|taps| fft_side(taps).unwrap_or(FFT_MOST_TAPS));
+        let (numbers, outputs) =
+            (wide as f64 * high as f64 / 2.0, (wide - width + 1) as f64 * (high - height + 1) as f64);
+        14.0 * numbers * numbers.log2() < width as f64 * height as f64 * outputs
+    }
+
     /// Returns the columns of complex numbers per tile.
     pub fn columns(&self) -> u32 {
         fft_side(self.mask.width()).unwrap_or(FFT_MOST_TAPS) / 2
@@ -155,6 +165,42 @@ impl Fft {
             }
         }
         spectrum
+    }
+}
+
+impl FilterProblem {
+    /// As [`by_method`](FilterProblem::by_method) without a request, for a caller who accepts errors of up to `tolerance` times
+    /// the norms that [`Fft`] names: a dense mask is transformed where that bound holds and fewer operations are needed.
+    ///
+    /// ```
+    /// use apron_core::{Border, Correlate, Extent, FilterProblem, Mask, Method, PixelType::F32, Shape};
+    ///
+    /// let mask = Mask::new(31, 31, (0..961).map(|n| (n % 7) as f32).collect::<Vec<_>>())?;
+    /// let (shape, border, extent) = (Shape::new(640, 480, 1)?, Border::Reflect, Extent::Same);
+    /// let problem = Correlate { shape, src: F32, dst: F32, mask, border, clamp: false, extent };
+    /// let within = |tolerance| FilterProblem::from(problem.clone()).by_method_within(tolerance);
+    /// assert_eq!(within(1e-5)?.problem.method(), Some(Method::Fft));
+    /// assert_eq!(within(1e-6)?.problem.method(), Some(Method::Direct));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As there; [`Error::Parameter`] for a tolerance that is not a number above 0.
+    pub fn by_method_within(self, tolerance: f64) -> Result<ByMethod> {
+        if !(tolerance.is_finite() && tolerance > 0.0) {
+            return Err(Error::parameter(self.operation(), "tolerance", tolerance, "a number above 0, such as 1e-5"));
+        }
+        let chosen = self.by_method(None)?;
+        match &chosen.problem {
+            FilterProblem::Correlate(problem) => match Fft::of(problem) {
+                Ok(fft) if fft.unit() <= tolerance && fft.is_worthwhile() => {
+                    let why = "its error is within the tolerance, and it takes fewer operations";
+                    Ok(ByMethod { problem: FilterProblem::Fft(fft), why })
+                }
+                _ => Ok(chosen),
+            },
+            _ => Ok(chosen),
+        }
     }
 }
 

@@ -328,6 +328,7 @@ fn dictionary<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
     all.set_item("device", &report.device)?;
     all.set_item("method", report.method.map(|method| method.to_string()))?;
     all.set_item("why_method", &report.why_method)?;
+    all.set_item("error_bound", report.error_bound)?;
     all.set_item("variant", &report.variant)?;
     all.set_item("why", &report.why)?;
     all.set_item("grid", &report.grid)?;

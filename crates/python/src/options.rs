@@ -19,6 +19,7 @@ pub(crate) struct Options {
     overflow: Overflow,
     anchor: Option<(u32, u32)>,
     method: Option<Method>,
+    tolerance: Option<f64>,
     variant: Option<String>,
     keep_alpha: bool,
     stored: bool,
@@ -49,13 +50,14 @@ impl Options {
                 }
                 "anchor" => options.anchor = value.extract()?,
                 "method" => options.method = Some(parsed(&value)?),
+                "tolerance" => options.tolerance = value.extract()?,
                 "variant" => options.variant = value.extract()?,
                 "keep_alpha" => options.keep_alpha = value.extract()?,
                 "store_between_passes" => options.stored = value.extract()?,
                 other => {
                     return Err(PyTypeError::new_err(format!(
                         "apron: there is no option {other:?}, but border, extent, dtype, rounding, overflow, anchor, method, \
-                         variant, keep_alpha and store_between_passes"
+                         tolerance, variant, keep_alpha and store_between_passes"
                     )));
                 }
             }
@@ -66,7 +68,8 @@ impl Options {
     /// Sets them.
     pub(crate) fn set<'a>(&'a self, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
         let filter = filter.border(self.borders).extent(self.extent).rounding(self.rounding).overflow(self.overflow);
-        let filter = filter.anchor(self.anchor).method(self.method).keep_alpha(self.keep_alpha);
+        let filter =
+            filter.anchor(self.anchor).method(self.method).tolerance(self.tolerance).keep_alpha(self.keep_alpha);
         let filter = filter.store_between_passes(self.stored).variant(self.variant.as_deref());
         match self.dtype {
             Some(dtype) => filter.out_type(dtype),

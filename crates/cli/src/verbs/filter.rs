@@ -35,7 +35,11 @@ fn built<'a>(
     let borders = args.border.flat()?;
     let borders = if parts > 0 { complex::borders(borders, parts)? } else { borders };
     let filter = filter.border(borders).extent(args.extent()).out_type(out_type).clamp(clamp);
-    let filter = filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref());
+    let filter = filter
+        .keep_alpha(args.keep_alpha)
+        .method(args.method.0)
+        .tolerance(args.tolerance)
+        .variant(args.common.variant.as_deref());
     Ok(args.stored(filter))
 }
 

@@ -63,6 +63,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         device: "cpu".into(),
         method: None,
         why_method: String::new(),
+        error_bound: None,
         variant: "serial".into(),
         why: "the only variant".into(),
         grid: String::new(),
