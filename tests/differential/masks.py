@@ -65,6 +65,8 @@ def masked(rng):
     anchor = (size[0] // 2, size[1] // 2)
     if rng.random() < 0.2:
         options["method"] = "direct"
+    elif out_type == "f32" and rng.random() < 0.3:
+        options["method"] = "fft"
     given = verb == "correlate" and rng.random() < 0.5
     if given:
         anchor = tuple(int(rng.integers(0, side)) for side in size)
@@ -76,6 +78,10 @@ def masked(rng):
             turned, over = mask[::-1, ::-1], (size[0] - 1 - anchor[0], size[1] - 1 - anchor[1])
         reference, magnitude = slide(outside.seen(image, size, over), turned)
         bound = (mask.size + 3) * EPS * magnitude
+        if options.get("method") == "fft":
+            # The norm of a tile of 128x128 samples is at most 128 times the largest of them.
+            largest = max(abs(outside.seen(image, size, over)).max(), abs(value))
+            bound = np.full_like(magnitude, 124 * EPS * 128 * largest * abs(mask).sum())
         # Sums that are exact in f64 have to be rounded right even at ties.
         exact = dyadic and dtype != "f32" and value == int(value)
         slack = np.zeros_like(magnitude) if exact else 1e-9 * magnitude

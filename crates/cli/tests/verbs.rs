@@ -163,7 +163,7 @@ fn methods_are_chosen_or_asked_for() {
     }
     folder.fails(
         2,
-        "auto, direct, separable, low-rank or box",
+        "auto, direct, separable, low-rank, box or fft",
         &["box", "a.png", "b.png", "--size", "3", "--method", "fft"],
     );
     // Integer results do not depend on the method: here both round the sum with the mask's f32 ninths, while a mean

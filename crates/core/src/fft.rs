@@ -220,3 +220,53 @@ fn split(numbers: &mut [Complex<f64>]) {
         polynomials *= 2;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Region;
+
+    fn problem(mask: Mask, extent: Extent) -> Fft {
+        Fft { shape: Shape::new(1000, 700, 1).unwrap(), src: PixelType::F32, mask, border: Border::Wrap, extent }
+    }
+
+    #[test]
+    fn a_region_has_the_tiles_of_the_whole() {
+        let mask = Mask::new(29, 1, vec![1.0; 29]).and_then(|mask| mask.with_anchor(3, 0)).unwrap();
+        let whole = problem(mask.clone(), Extent::Same).tiling().unwrap();
+        assert_eq!((whole.sides, whole.outputs, whole.tiles), ([128; 2], [100, 128], [10, 6]));
+        assert_eq!((whole.first, whole.out_first), ([-3, 0], [0, 0]));
+        let region = Extent::Region(Region { x: 250, y: -5, width: 60, height: 10 });
+        let part = problem(mask, region).tiling().unwrap();
+        // Columns 200 to 399 and rows -128 to 127 of outputs.
+        assert_eq!((part.first, part.out_first, part.tiles), ([197, -128], [-50, -123], [2, 2]));
+    }
+
+    #[test]
+    fn a_tap_over_the_pixel_has_the_same_number_at_each_root() {
+        let spectrum = problem(Mask::new(1, 1, vec![3.0]).unwrap(), Extent::Same).spectrum();
+        assert_eq!(spectrum.len(), 64 * 128);
+        assert!(spectrum.iter().all(|&number| number == [3.0 / 8192.0, 0.0]));
+        // One pixel further, magnitudes stay.
+        let spectrum = problem(Mask::new(2, 2, vec![0.0, 0.0, 0.0, 3.0]).unwrap(), Extent::Same).spectrum();
+        assert!(spectrum.iter().all(|[re, im]| (re.hypot(*im) * 8192.0 - 3.0).abs() < 1e-6));
+        assert!(spectrum[0] != spectrum[1] && spectrum[0] != spectrum[64]);
+    }
+
+    #[test]
+    fn limits_and_bounds() {
+        let of = |width, height| {
+            problem(Mask::new(width, height, vec![0.0; (width * height) as usize]).unwrap(), Extent::Same)
+        };
+        assert!(matches!(of(514, 1).window(), Err(Error::Parameter { .. })));
+        assert!(matches!(Fft { src: PixelType::F64, ..of(3, 3) }.window(), Err(Error::PixelType { .. })));
+        assert!((of(65, 65).unit() - 123.6 / 16777216.0).abs() < 1e-12);
+        assert!(of(257, 257).unit() < 1e-5 && of(258, 258).unit() > 1e-5);
+        let worthwhile = |(width, height)| of(width, height).is_worthwhile();
+        assert_eq!([(9, 9), (65, 1), (31, 31), (129, 129)].map(worthwhile), [false, false, true, true]);
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = FilterProblem::Fft(of(3, 3)).by_method_within(wrong).unwrap_err();
+            assert!(error.to_string().contains("tolerance"), "{error}");
+        }
+    }
+}

@@ -471,6 +471,8 @@ mod tests {
             (FilterProblem::Correlate(Correlate { clamp: true, ..bells(17, (F32, F32)) }), Method::LowRank, "clamped"),
             (floats(), Method::LowRank, "only a mask"),
             (separable([vec![0.5; 4], vec![0.25; 3]], (U8, F32)), Method::LowRank, "only a mask"),
+            (floats(), Method::Fft, "only a mask"),
+            (FilterProblem::Correlate(correlate("laplacian", (F32, U8))), Method::Fft, "--out-type f32"),
             (floats(), Method::Direct, "only a mask"),
             (FilterProblem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
             (FilterProblem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of integers"),
@@ -486,6 +488,6 @@ mod tests {
         for method in Method::ALL {
             assert_eq!(method.to_string().parse::<Method>().unwrap(), method);
         }
-        assert!("fft".parse::<Method>().is_err());
+        assert!("fourier".parse::<Method>().is_err());
     }
 }

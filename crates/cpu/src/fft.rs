@@ -273,82 +273,107 @@ impl<V: Vector<f32>> FftArithmetic<V> for Lanes {
 #[inline(always)]
 fn each_column<L: Level, const SPLIT: bool>([re, im]: [&mut [f32]; 2], shape: Planes) {
     let (rows, pitch) = (shape.rows, shape.pitch());
-    for x in (0..shape.columns).step_by(L::F32::LANES) {
-        let panel = [&mut re[x..], &mut im[x..]];
+    let mut x = 0;
+    while x < shape.columns {
+        let panel = Panel { re: &mut re[x..], im: &mut im[x..], pitch };
         if SPLIT {
-            split::<L::F32>(panel, rows, pitch);
+            split::<L::F32>(panel, rows);
         } else {
-            join::<L::F32>(panel, rows, pitch);
+            join::<L::F32>(panel, rows);
         }
+        x += L::F32::LANES;
     }
 }
 
 #[inline(always)]
 fn root<V: Vector<f32>>(n: usize) -> Complex<V> {
-    FFT_ROOTS[n].map(V::splat)
+    let [re, im] = FFT_ROOTS[n];
+    [V::splat(re), V::splat(im)]
 }
 
-#[inline(always)]
-fn load<V: Vector<f32>>([re, im]: &[&mut [f32]; 2], at: usize) -> Complex<V> {
-    [V::load(&re[at..]), V::load(&im[at..])]
+/// A panel of columns, as wide as a vector. Iterators and closures are functions that the compiler may leave without the level's
+/// instructions, so vectors pass through neither.
+struct Panel<'a> {
+    re: &'a mut [f32],
+    im: &'a mut [f32],
+    pitch: usize,
 }
 
-#[inline(always)]
-fn store<V: Vector<f32>>([re, im]: &mut [&mut [f32]; 2], at: usize, number: Complex<V>) {
-    number[0].store(&mut re[at..]);
-    number[1].store(&mut im[at..]);
+impl Panel<'_> {
+    #[inline(always)]
+    fn load<V: Vector<f32>>(&self, row: usize) -> Complex<V> {
+        let at = row * self.pitch;
+        [V::load(&self.re[at..]), V::load(&self.im[at..])]
+    }
+
+    #[inline(always)]
+    fn store<V: Vector<f32>>(&mut self, row: usize, number: Complex<V>) {
+        let at = row * self.pitch;
+        number[0].store(&mut self.re[at..]);
+        number[1].store(&mut self.im[at..]);
+    }
 }
 
 /// Splits, two stages at a time, so that numbers are loaded and stored half as often.
 #[inline(always)]
-fn split<V: Vector<f32>>(mut panel: [&mut [f32]; 2], rows: usize, pitch: usize) {
+fn split<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     let mut polynomials = 1;
     while 2 * polynomials < rows {
         let quarter = rows / polynomials / 4;
         for n in 0..polynomials {
-            let roots = [root(polynomials + n), root(2 * (polynomials + n)), root(2 * (polynomials + n) + 1)];
-            for row in (4 * n * quarter..).take(quarter) {
-                let at = [0, 1, 2, 3].map(|k| (row + k * quarter) * pitch);
-                let [a, b, c, d] = at.map(|at| load::<V>(&panel, at));
-                let ([a, c], [b, d]) = (fft_split(Lanes, [a, c], roots[0]), fft_split(Lanes, [b, d], roots[0]));
-                let ([a, b], [c, d]) = (fft_split(Lanes, [a, b], roots[1]), fft_split(Lanes, [c, d], roots[2]));
-                at.into_iter().zip([a, b, c, d]).for_each(|(at, number)| store(&mut panel, at, number));
+            let first = root::<V>(polynomials + n);
+            let (low, high) = (root::<V>(2 * (polynomials + n)), root::<V>(2 * (polynomials + n) + 1));
+            for row in 4 * n * quarter..(4 * n + 1) * quarter {
+                let (a, b) = (panel.load::<V>(row), panel.load::<V>(row + quarter));
+                let (c, d) = (panel.load::<V>(row + 2 * quarter), panel.load::<V>(row + 3 * quarter));
+                let ([a, c], [b, d]) = (fft_split(Lanes, [a, c], first), fft_split(Lanes, [b, d], first));
+                let ([a, b], [c, d]) = (fft_split(Lanes, [a, b], low), fft_split(Lanes, [c, d], high));
+                panel.store(row, a);
+                panel.store(row + quarter, b);
+                panel.store(row + 2 * quarter, c);
+                panel.store(row + 3 * quarter, d);
             }
         }
         polynomials *= 4;
     }
     if polynomials < rows {
         for n in 0..polynomials {
-            let at = [2 * n * pitch, (2 * n + 1) * pitch];
-            let halves = fft_split(Lanes, at.map(|at| load::<V>(&panel, at)), root(polynomials + n));
-            at.into_iter().zip(halves).for_each(|(at, number)| store(&mut panel, at, number));
+            let pair = [panel.load::<V>(2 * n), panel.load::<V>(2 * n + 1)];
+            let [a, b] = fft_split(Lanes, pair, root(polynomials + n));
+            panel.store(2 * n, a);
+            panel.store(2 * n + 1, b);
         }
     }
 }
 
 /// Goes back from [`split`].
 #[inline(always)]
-fn join<V: Vector<f32>>(mut panel: [&mut [f32]; 2], rows: usize, pitch: usize) {
+fn join<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     let mut polynomials = rows;
     if rows.trailing_zeros() % 2 == 1 {
         polynomials /= 2;
         for n in 0..polynomials {
-            let at = [2 * n * pitch, (2 * n + 1) * pitch];
-            let whole = fft_join(Lanes, at.map(|at| load::<V>(&panel, at)), root(polynomials + n));
-            at.into_iter().zip(whole).for_each(|(at, number)| store(&mut panel, at, number));
+            let pair = [panel.load::<V>(2 * n), panel.load::<V>(2 * n + 1)];
+            let [a, b] = fft_join(Lanes, pair, root(polynomials + n));
+            panel.store(2 * n, a);
+            panel.store(2 * n + 1, b);
         }
     }
     while polynomials > 1 {
         polynomials /= 4;
         let quarter = rows / polynomials / 4;
         for n in 0..polynomials {
-            let roots = [root(polynomials + n), root(2 * (polynomials + n)), root(2 * (polynomials + n) + 1)];
-            for row in (4 * n * quarter..).take(quarter) {
-                let at = [0, 1, 2, 3].map(|k| (row + k * quarter) * pitch);
-                let [a, b, c, d] = at.map(|at| load::<V>(&panel, at));
-                let ([a, b], [c, d]) = (fft_join(Lanes, [a, b], roots[1]), fft_join(Lanes, [c, d], roots[2]));
-                let ([a, c], [b, d]) = (fft_join(Lanes, [a, c], roots[0]), fft_join(Lanes, [b, d], roots[0]));
-                at.into_iter().zip([a, b, c, d]).for_each(|(at, number)| store(&mut panel, at, number));
+            let first = root::<V>(polynomials + n);
+            let (low, high) = (root::<V>(2 * (polynomials + n)), root::<V>(2 * (polynomials + n) + 1));
+            for row in 4 * n * quarter..(4 * n + 1) * quarter {
+                let (a, b) = (panel.load::<V>(row), panel.load::<V>(row + quarter));
+                let (c, d) = (panel.load::<V>(row + 2 * quarter), panel.load::<V>(row + 3 * quarter));
+                let ([a, b], [c, d]) = (fft_join(Lanes, [a, b], low), fft_join(Lanes, [c, d], high));
+                let ([a, c], [b, d]) = (fft_join(Lanes, [a, c], first), fft_join(Lanes, [b, d], first));
+                panel.store(row, a);
+                panel.store(row + quarter, b);
+                panel.store(row + 2 * quarter, c);
+                panel.store(row + 3 * quarter, d);
             }
         }
     }
@@ -356,12 +381,16 @@ fn join<V: Vector<f32>>(mut panel: [&mut [f32]; 2], rows: usize, pitch: usize) {
 
 /// Multiplies by the mask's transform.
 #[inline(always)]
-fn multiply<L: Level>(mut planes: [&mut [f32]; 2], spectrum: &[f32]) {
-    let (re, im) = spectrum.split_at(spectrum.len() / 2);
-    for at in (0..re.len()).step_by(L::F32::LANES) {
-        let of = [L::F32::load(&re[at..]), L::F32::load(&im[at..])];
-        let product = fft_product(Lanes, load(&planes, at), of);
-        store(&mut planes, at, product);
+fn multiply<L: Level>([re, im]: [&mut [f32]; 2], spectrum: &[f32]) {
+    let (of_re, of_im) = spectrum.split_at(spectrum.len() / 2);
+    let mut at = 0;
+    while at < re.len() {
+        let of = [L::F32::load(&of_re[at..]), L::F32::load(&of_im[at..])];
+        let number = [L::F32::load(&re[at..]), L::F32::load(&im[at..])];
+        let product = fft_product(Lanes, number, of);
+        product[0].store(&mut re[at..]);
+        product[1].store(&mut im[at..]);
+        at += L::F32::LANES;
     }
 }
 
@@ -369,12 +398,20 @@ fn multiply<L: Level>(mut planes: [&mut [f32]; 2], spectrum: &[f32]) {
 #[inline(always)]
 fn turn<L: Level>(from: &[f32], shape: Planes, to: &mut [f32]) {
     let (pitch, turned) = (shape.pitch(), shape.turned().pitch());
-    for y in (0..shape.rows).step_by(BLOCK) {
-        for x in (0..shape.columns).step_by(BLOCK) {
-            let rows = [0, 1, 2, 3].map(|row| *from[(y + row) * pitch + x..].first_chunk().expect("a row of a block"));
-            for (row, column) in L::turned_f32(rows).into_iter().enumerate() {
-                to[(x + row) * turned + y..][..BLOCK].copy_from_slice(&column);
+    let mut y = 0;
+    while y < shape.rows {
+        let mut x = 0;
+        while x < shape.columns {
+            let mut rows = [[0.0; BLOCK]; BLOCK];
+            for (k, row) in rows.iter_mut().enumerate() {
+                row.copy_from_slice(&from[(y + k) * pitch + x..][..BLOCK]);
             }
+            let columns = L::turned_f32(rows);
+            for (k, column) in columns.iter().enumerate() {
+                to[(x + k) * turned + y..][..BLOCK].copy_from_slice(column);
+            }
+            x += BLOCK;
         }
+        y += BLOCK;
     }
 }

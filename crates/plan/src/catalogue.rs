@@ -67,11 +67,11 @@ impl Variant {
     }
 
     /// Returns whether a sweep times it: not where it is alone, where its problems alone decide (deviations slide if their
-    /// sums are exact), or the type f64 does, nor where rows of the table have no place for its problems: volumes have three
+    /// sums are exact, transforms take one launch if the mask fits), or the type f64 does, nor where rows of the table have no place for its problems: volumes have three
     /// sides, a mask of one row would share its row with a square of as many taps, and histograms by cells with one of bins.
     pub fn is_swept(&self) -> bool {
         let unswept = self.operation == "local-std"
-            || self.family == Family::Volumes
+            || matches!(self.family, Family::Volumes | Family::Fft)
             || ["words-line", "conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
         !self.is_alone() && !unswept
     }
@@ -85,7 +85,7 @@ mod tests {
     use apron_core::PixelType::{self, F32, F64, I16, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, Cast, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
-        JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
+        Fft, JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
         VolumeFilter, VolumeMask, VolumeWeights, WeightedBins,
     };
     use std::collections::BTreeSet;
@@ -254,6 +254,12 @@ mod tests {
             Problem::from(Pointwise { shape, src, second: Some(second), dst: F32, op })
         };
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
+        let transformed = |side| {
+            let (shape, border, extent) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap, Extent::Same);
+            let mask = Mask::new(side, 3, vec![0.5; 3 * side as usize]).unwrap();
+            Problem::from(Fft { shape, src: F32, mask, border, extent })
+        };
+        last.push((transformed(65), "fft-tile", transformed(66)));
         let pair = |taps, channels| {
             let part = |count| Part::Separable(Taps::new(vec![0.5; count]).unwrap(), Taps::new([1.0]).unwrap());
             let (shape, src, op) = (Shape::new(16, 10, channels).unwrap(), U8, PointOp::Magnitude);
@@ -280,6 +286,7 @@ mod tests {
             ("lookup", "lookup-table"),
             ("equalize", "lookup-equalize"),
             ("stats", "statistics-row-sums"),
+            ("fft", "fft-passes"),
         ];
         assert_eq!(all.filter(|variant| !tried.contains(variant)).collect::<BTreeSet<_>>(), BTreeSet::from(unlimited));
     }

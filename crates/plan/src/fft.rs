@@ -1,7 +1,7 @@
 //! Recipes of correlation by Fourier transforms of tiles.
 
 use crate::recipe::{Buffer, Launch, Role, Steps};
-use crate::variant::{For, Grids, Variant};
+use crate::variant::{For, Variant};
 use crate::{Machine, kernels};
 use apron_abi::{
     ElementType, FFT_BLOCK_NUMBERS, FFT_ROOTS, FFT_ROOTS_MOST, FFT_SIDES, FFT_TAPS_ROOTS, Family, FftParams, Kernel,
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const F32: ElementType = ElementType::F32;
 
-/// Complex numbers of a launch of several passes, unless the tuning says otherwise: 256 MiB. On an H100 4096x4096 samples under a
+/// Complex numbers of a launch of several passes: 256 MiB. On an H100 4096x4096 samples under a
 /// mask of 129x129 take 0.48 ms in one group of tiles, 0.52 in two, and 0.68 in 16, whose numbers would stay in the second-level
 /// cache.
 const NUMBERS: u32 = 1 << 25;
@@ -40,7 +40,7 @@ fn tile(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
 }
 
 /// Plans three launches for each group of tiles, whose numbers two buffers hold.
-fn passes(problem: &Fft, variant: &Variant, machine: &Machine) -> Result<Steps> {
+fn passes(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (tiling, whole) = (problem.tiling()?, problem.tiling().and_then(|tiling| params(problem, &tiling))?);
     let stages = [tiling.sides[0].trailing_zeros() - 1, tiling.sides[1].trailing_zeros()];
     let find = |stage: &str, stages: u32| {
@@ -50,11 +50,7 @@ fn passes(problem: &Fft, variant: &Variant, machine: &Machine) -> Result<Steps> 
     let (columns, rows, back) = (find("columns", stages[1])?, find("rows", stages[0])?, find("back", stages[1])?);
     let numbers = 1 << (stages[0] + stages[1]);
     let all = tiling.tiles[0] * tiling.tiles[1] * problem.shape.channels;
-    let some = match machine.tuning {
-        Some(tuning) if tuning.rows > 0 => tuning.rows,
-        _ => NUMBERS / numbers,
-    };
-    let some = some.clamp(1, all);
+    let some = (NUMBERS / numbers).min(all);
     let mut buffers = buffers(problem)?;
     let between = Buffer { role: Role::Scratch, element: F32, elems: 2 * (numbers as u64) * some as u64 };
     buffers.extend([between; 2]);
@@ -125,7 +121,39 @@ pub(crate) const VARIANTS: &[Variant] = &[
     Variant::new("fft-tile", Family::Fft, "masks of up to 65 taps per axis; all but f64", &For(tile)),
     Variant {
         rank: 10,
-        grids: Grids { rows: &[0, 64, 512], residents: &[1] },
         ..Variant::new("fft-passes", Family::Fft, "masks of up to 513 taps per axis; all but f64", &For(passes))
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::{Border, Extent, Mask, PixelType, Problem, Shape};
+
+    fn problem(size: u32, src: PixelType, side: u32) -> Problem {
+        let mask = Mask::new(side, side, vec![0.5; (side * side) as usize]).unwrap();
+        let (shape, border, extent) = (Shape::new(size, size, 1).unwrap(), Border::Wrap, Extent::Same);
+        Fft { shape, src, mask, border, extent }.into()
+    }
+
+    #[test]
+    fn a_large_image_is_transformed_group_by_group_with_one_copy_of_the_taps() {
+        let recipe = crate::plan(&problem(8192, PixelType::F32, 129), None, &Machine::EMULATED).unwrap();
+        assert_eq!((recipe.variant, recipe.launches.len()), ("fft-passes", 12));
+        let first = &recipe.launches[0];
+        assert!(recipe.launches.iter().all(|launch| Arc::ptr_eq(&launch.taps, &first.taps)));
+        // 64x64 tiles of 256x256 samples: 1024 per launch, of four groups of columns.
+        assert!(recipe.launches.iter().all(|launch| launch.blocks == [4, 1024]));
+        assert_eq!(recipe.buffers[2].size_bytes(), 1 << 28);
+    }
+
+    #[test]
+    fn bytes_have_a_kernel_for_small_masks_and_are_converted_for_others() {
+        for (src, side, launches) in
+            [(PixelType::U8, 65, 1), (PixelType::U16, 65, 2), (PixelType::F32, 66, 3), (PixelType::U8, 66, 4)]
+        {
+            let recipe = crate::plan(&problem(100, src, side), None, &Machine::EMULATED).unwrap();
+            assert_eq!(recipe.launches.len(), launches, "{src} {side}");
+        }
+    }
+}
