@@ -153,6 +153,13 @@ fn filtering() -> Vec<Feature> {
             }),
         },
         Feature {
+            name: "masks by Fourier transforms",
+            parts: each(SINGLES, |device, pixel| {
+                let image = image(pixel, 1);
+                samples(device.correlate(&image, mask(5, 4)).out_type(F32).method(Method::Fft).run())
+            }),
+        },
+        Feature {
             name: "separable filters",
             parts: each(PIXELS, |device, pixel| {
                 samples(device.separable(&image(pixel, 1), taps(5), taps(4)).out_type(F32).run())

@@ -30,6 +30,7 @@ class _Options(TypedDict, total=False):
     overflow: Literal["saturate", "wrap"]
     anchor: tuple[int, int]
     method: str
+    tolerance: float
     variant: str
     keep_alpha: bool
     store_between_passes: bool
