@@ -232,7 +232,7 @@ mod tests {
     fn rows_of_taps_are_padded_to_what_the_kernel_reads_at_once() {
         let mask = Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
         let recipe = plan(&Problem::from(Correlate { mask, ..problem() }), None, &Machine::EMULATED).unwrap();
-        assert_eq!(recipe.launches[0].taps, [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+        assert_eq!(recipe.launches[0].taps[..], [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
     }
 
     #[test]

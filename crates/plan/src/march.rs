@@ -274,13 +274,13 @@ mod tests {
 
     #[test]
     fn taps_for_bytes_are_in_their_unit_along_the_rows_alone() {
-        assert_eq!(march(problem()).unwrap().taps, [0.125 / BYTE_UNIT; 9]);
+        assert_eq!(march(problem()).unwrap().taps[..], [0.125 / BYTE_UNIT; 9]);
         let Correlate { shape, src, dst, border, .. } = problem();
         let (taps_x, taps_y) = (Taps::new([0.25, 0.5, 0.25]).unwrap(), Taps::new([1.0, 2.0, 3.0]).unwrap());
         let problem = Problem::from(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same });
         let recipe = plan(&problem, Some("march-separable"), &Machine::EMULATED).unwrap();
         let x = [0.25, 0.5, 0.25].map(|tap| tap / BYTE_UNIT);
-        assert_eq!(recipe.launches[0].taps, [x[0], x[1], x[2], 0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(recipe.launches[0].taps[..], [x[0], x[1], x[2], 0.0, 1.0, 2.0, 3.0]);
     }
 
     #[test]

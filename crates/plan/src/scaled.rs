@@ -78,7 +78,7 @@ mod tests {
         let samples = 37 * 19 * 3;
         let expected = [(Role::Input, 2400), (Role::Scratch, 8 * samples), (Role::Output, 2 * samples)];
         assert_eq!(buffers, expected);
-        assert_eq!(recipe.launches[0].taps, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(recipe.launches[0].taps[..], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
         let Params::PointwiseParams(params) = recipe.launches[1].params else { panic!("{recipe:?}") };
         assert_eq!((params.a, params.c, params.two, params.samples), (0.25, -3.0, 0, samples));
     }

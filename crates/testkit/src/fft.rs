@@ -60,9 +60,11 @@ pub(crate) fn exact<'a>(problem: &'a Fft, image: &'a AnyImage<'_>) -> impl Fn(u3
         let norm = norms[((tile_y * tiling.tiles[0] + tile_x) * shape.channels + channel) as usize];
         let exact = crate::exact::correlate(&direct, image, x, y, channel);
         let bound = problem.unit() * norm * taps;
-        // Numbers that may overflow on the way have no bound: their sums reach the norm times the side of a tile.
-        let overflows = !(norm * taps.max(1.0) * (tiling.sides[0] * tiling.sides[1]) as f64 <= f32::MAX as f64);
-        Exact { value: if overflows { f64::NAN } else { exact.value }, bound: bound + 1e-37 }
+        // Numbers that may overflow on the way have no bound: their sums reach the norm times the numbers of a tile. A norm may be
+        // NaN.
+        let largest = norm * taps.max(1.0) * (tiling.sides[0] * tiling.sides[1]) as f64;
+        let fits = largest <= f32::MAX as f64;
+        Exact { value: if fits { exact.value } else { f64::NAN }, bound: bound + 1e-37 }
     }
 }
 
