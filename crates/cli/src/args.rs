@@ -472,7 +472,7 @@ mod tests {
         assert_eq!(ranges("-1,1,0,0.5"), Ok([(-1.0, 1.0), (0.0, 0.5)]));
         assert!(ranges("1").is_err() && ranges("1,2,3").is_err() && ranges("a,b").is_err());
         assert_eq!((method("auto"), method("box")), (Ok(AskedMethod(None)), Ok(AskedMethod(Some(Method::Box)))));
-        assert!(method("fft").is_err());
+        assert!(method("fourier").is_err());
         assert_eq!(sigma("3"), Ok((3.0, 3.0)));
         assert_eq!(sigma("3, 0.5"), Ok((3.0, 0.5)));
         assert_eq!((size("5"), size("3x7")), (Ok((5, 5)), Ok((3, 7))));

@@ -149,6 +149,8 @@ fn methods_are_chosen_or_asked_for() {
         ("correlate a.png b.png --mask box3 --method direct", ("direct", "asked for")),
         ("convolve a.npy b.npy --mask sobel-x", ("separable", "the mask is a column times a row")),
         ("correlate a.npy b.npy --mask laplacian", ("direct", "the mask is no column times a row")),
+        ("correlate a.npy b.npy --mask laplacian --method fft", ("fft", "asked for")),
+        ("correlate a.npy b.npy --mask laplacian --tolerance 1e-5", ("direct", "the mask is no column times a row")),
         ("box a.npy b.npy --size 3", ("separable", "equal taps, up to 17 on a side")),
         ("box a.npy b.npy --size 3 --method box", ("box", "asked for")),
         ("gaussian a.npy b.npy --sigma 1", ("separable", "the taps of an axis differ")),
@@ -156,6 +158,14 @@ fn methods_are_chosen_or_asked_for() {
         let (found, why) = method(&verb.split(' ').collect::<Vec<_>>());
         assert_eq!((found.as_str(), why.as_str()), expected, "{verb}");
     }
+    let mask: Vec<f32> = (0..31 * 31).map(|n| (n % 7) as f32).collect();
+    folder.array("m.npy", &[31, 31], &mask);
+    let ended = folder.ok(&["correlate", "a.npy", "b.npy", "--mask", "m.npy", "--tolerance", "1e-5", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(report["method"], "fft");
+    assert!((7e-6..1e-5).contains(&report["error_bound"].as_f64().unwrap()), "{report}");
+    folder.fails(2, "tolerance", &["correlate", "a.npy", "b.npy", "--mask", "m.npy", "--tolerance", "0"]);
+    folder.fails(2, "--out-type f32", &["correlate", "a.png", "b.png", "--mask", "m.npy", "--method", "fft"]);
     let failures =
         ["box a.png b.png --size 3 --method direct", "correlate a.png b.png --mask laplacian --method separable"];
     for verb in failures.into_iter().chain(["correlate a.png b.png --mask sobel-x --method box"]) {
@@ -164,7 +174,7 @@ fn methods_are_chosen_or_asked_for() {
     folder.fails(
         2,
         "auto, direct, separable, low-rank, box or fft",
-        &["box", "a.png", "b.png", "--size", "3", "--method", "fft"],
+        &["box", "a.png", "b.png", "--size", "3", "--method", "fourier"],
     );
     // Integer results do not depend on the method: here both round the sum with the mask's f32 ninths, while a mean
     // rounds the exact quotient.
@@ -357,7 +367,7 @@ fn verify_counts_by_variant_in_json() {
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
     let exact = ["histogram", "lookup", "equalize", "clahe", "pad", "stats", "weighted", "joint", "scaled"];
-    let within = ["correlate", "separable", "box", "local-std", "pointwise", "paired", "volume"];
+    let within = ["correlate", "separable", "box", "local-std", "pointwise", "paired", "volume", "fft"];
     for operation in within.into_iter().chain(exact) {
         let tally = &report["variants"][operation]["parallel"];
         assert_eq!(tally["failed"], 0, "{report}");

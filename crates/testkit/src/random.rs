@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Filters with variants of their own, which random cases seldom hit.
-pub fn seldom(seed: u64) -> [Case; 7] {
+pub fn seldom(seed: u64) -> [Case; 8] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
@@ -31,7 +31,10 @@ pub fn seldom(seed: u64) -> [Case; 7] {
     let (shape, few) = ((40 + 23 * n, 37, 1 + n % 4), (3 + 2 * (n % 8), 17 - n % 8));
     let taps = if n % 3 == 2 { (few.0 + 9, 18 + 5 * (n % 7)) } else { few };
     let blur = Case::separable(seed, shape, (U8, U8), taps, Border::Reflect101, Data::Uniform).smooth();
-    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur]
+    // Masks by Fourier transforms, in one launch and in three.
+    let (shape, mask) = ((40 + 2 * n, 30, 1 + n % 2), if n.is_multiple_of(2) { (66, 5) } else { (9, 1 + n % 7) });
+    let transform = Case::correlate(seed, shape, (types(U8).0, F32), mask, Border::Wrap, Data::Uniform).by_fft();
+    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur, transform]
 }
 
 /// Makes a random case of any kind that the kernels support, from a seed.
