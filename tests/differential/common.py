@@ -34,6 +34,8 @@ class Job:
             # Sums that are scaled to integers are an operation of their own.
             if options.get("out-type", np.dtype(image.dtype).kind)[0] in "ui":
                 self.operations = ["scaled"]
+        if options.get("method") == "fft":
+            self.operations = ["fft"]
         self.kind = kind or verb  # what it is counted as
         self.about = about
         self.options = options  # keys of the JSON line, without files
