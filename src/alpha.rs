@@ -2,7 +2,8 @@
 
 use crate::backend::Solved;
 use crate::choice::Choice;
-use crate::filter::{Filtering, Options};
+use crate::filter::Filtering;
+use crate::options::Options;
 use crate::target::Room;
 use crate::{Border, Borders, DeviceImage, Extent, PixelType, PointOp, Region, Result, Source};
 use apron_core::{AxisBorder, FilterProblem, Pointwise};

@@ -2,7 +2,8 @@
 
 use crate::backend::Solved;
 use crate::choice::Choice;
-use crate::filter::{Filtering, Options};
+use crate::filter::Filtering;
+use crate::options::Options;
 use crate::target::Room;
 use crate::{Cast, Error, Extent, Formula, PixelType, PointOp, Result, Shape, Source, Taps};
 use apron_core::{FilterProblem, Pointwise, filters};

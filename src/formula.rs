@@ -3,7 +3,8 @@
 
 use crate::backend::{Backend, Solved};
 use crate::choice::{self, Choice};
-use crate::filter::{Filtering, Options, part_type, stated};
+use crate::filter::{Filtering, part_type, stated};
+use crate::options::Options;
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source, Taps};
 use apron_core::{ByMethod, FilterProblem, Paired, Part, Pointwise, Separable};

@@ -25,6 +25,7 @@ mod kernels;
 mod limits;
 mod lookup;
 mod named;
+mod options;
 mod pad;
 mod pinned;
 mod report;

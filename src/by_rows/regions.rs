@@ -2,7 +2,7 @@
 //! and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
 
 use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, read_runs, unsupported};
-use crate::filter::Options;
+use crate::options::Options;
 use crate::{
     AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result, Source,
 };

@@ -11,6 +11,7 @@ mod peers;
 mod report;
 mod scan;
 pub(super) mod solved;
+mod weights;
 pub(super) mod workloads;
 
 use crate::error::{Error, Result};

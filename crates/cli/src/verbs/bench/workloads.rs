@@ -1,8 +1,9 @@
 //! The workloads, as rows of a table.
 
 use super::chain;
-use super::images::{Data, Picture, mix};
+use super::images::{Data, Picture};
 use super::solved::{Enqueued, Solved};
+use super::weights::{binomial, weights};
 use apron::volumes::{VolumeFormula, VolumeMask, VolumeSource};
 use apron::{
     Bins, Border, Device, DeviceImage, DeviceVolume, FilterBuilder, Limit, Mask, Method, Named, PixelType, Result,
@@ -407,20 +408,6 @@ fn filtered<N: Named>(filter: FilterBuilder<'_, N>, room: Option<DeviceImage>) -
 /// Returns the range of the type: 0 to 1, or all values of an integer type.
 pub(super) fn range(pixel: PixelType) -> (f64, f64) {
     Bins::of_values(pixel).and_then(|bins| bins.range).unwrap_or((0.0, 1.0))
-}
-
-/// Returns positive weights for masks that are not separable.
-fn weights(count: u32) -> Vec<f32> {
-    (1..=count).map(|i| (mix(i) >> 8) as f32 / (1 << 24) as f32 + 0.1).collect()
-}
-
-/// Returns the binomial coefficients of `n`.
-fn binomial(n: u32) -> Vec<f32> {
-    let mut row = vec![1.0];
-    for k in 0..n {
-        row.push(row[k as usize] * (n - k) as f32 / (k + 1) as f32);
-    }
-    row
 }
 
 #[cfg(test)]
