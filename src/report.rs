@@ -49,7 +49,7 @@ impl Report {
     /// Adds the method of a filter, and the reason for it.
     pub(crate) fn of_method(&mut self, problem: &FilterProblem, why: &str) {
         (self.method, self.why_method) = (problem.method(), why.into());
-        self.error_bound = if let FilterProblem::Fft(fft) = problem { Some(fft.unit()) } else { None };
+        self.error_bound = if let FilterProblem::Fft(fft) = problem { Some(fft.error_bound()) } else { None };
     }
 
     /// Adds why the device was chosen.

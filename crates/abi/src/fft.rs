@@ -185,7 +185,7 @@ pub const FFT_BLOCK_NUMBERS: u32 = 8192;
 pub const FFT_BLOCK_BYTES: u32 = FFT_BLOCK_NUMBERS * 8;
 
 /// Roots in a launch's taps, before the mask's transform.
-pub const FFT_TAPS_ROOTS: u32 = 128;
+pub const FFT_ROOT_COUNT: u32 = ROOTS as u32;
 
 /// Returns the place of column `x` and row `y` of the mask's transform in the taps of the kernel of tiles, in complex numbers
 /// after the roots: a thread reads two adjacent numbers, and adjacent threads adjacent pairs.
@@ -194,9 +194,6 @@ pub const fn fft_place(x: u32, y: u32) -> u32 {
     let number = (y & 3) << 3 | (x & 7);
     2 * (number / 2 * FFT_BLOCK + thread) + number % 2
 }
-
-/// As [`FFT_TAPS_ROOTS`], for the kernels of passes.
-pub const FFT_ROOTS_MOST: u32 = ROOTS as u32;
 
 /// As [`fft_place`], for the kernels of rows of `2^stages` numbers, in several passes.
 pub const fn fft_rows_place(stages: u32, x: u32, y: u32) -> u32 {

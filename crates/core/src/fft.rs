@@ -8,8 +8,8 @@ use apron_abi::{Complex, FFT_MOST_TAPS, FFT_ROOTS_F64, fft_side};
 /// transform, and transformed back ([butterflies](apron_abi::fft_split)). The time per output sample grows with the logarithm of
 /// the mask's size.
 ///
-/// Each result differs from the exact sum by at most [`unit`](Fft::unit) times the Euclidean norm of its tile times the sum of
-/// the taps' magnitudes. A tile that contains NaN or an infinity has no results but NaN and infinities.
+/// Each result differs from the exact sum by at most [`error_bound`](Fft::error_bound) times the Euclidean norm of its tile
+/// times the sum of the taps' magnitudes. A tile that contains NaN or an infinity has no results but NaN and infinities.
 ///
 /// Tiles are anchored at the image's first pixel, so that a region of the result has the same bits as the same pixels of the
 /// whole.
@@ -63,9 +63,9 @@ impl Fft {
     /// [`Error::Parameter`] for a mask of more than [`FFT_MOST_TAPS`] taps along an axis, [`Error::PixelType`] for samples of f64,
     /// and as [`Correlate::window`].
     pub fn window(&self) -> Result<Window> {
-        for (what, side) in [("width", self.mask.width()), ("height", self.mask.height())] {
-            if side > FFT_MOST_TAPS {
-                return Err(Error::parameter(Fft::NAME, what, side, format!("at most {FFT_MOST_TAPS} taps")));
+        for (what, taps) in [("width", self.mask.width()), ("height", self.mask.height())] {
+            if fft_side(taps).is_none() {
+                return Err(Error::parameter(Fft::NAME, what, taps, format!("at most {FFT_MOST_TAPS} taps")));
             }
         }
         if self.src == PixelType::F64 {
@@ -86,22 +86,30 @@ impl Fft {
     pub fn tiling(&self) -> Result<Tiling> {
         let window = self.window()?;
         let ((width, height), anchor) = ((self.mask.width(), self.mask.height()), self.mask.anchor());
-        let along = |taps: u32, anchor: u32, origin: i32, out: u32| {
-            let side = fft_side(taps).expect("checked: as many taps as tiles take");
+        let sides = self.tile_sides();
+        let along = |side: u32, taps: u32, anchor: u32, origin: i32, out: u32| {
             let (outputs, anchor) = (side - taps + 1, anchor as i32);
             let first = (origin + anchor).div_euclid(outputs as i32) * outputs as i32 - anchor;
             let out_first = first - origin;
-            (side, outputs, first, out_first, (out + out_first.unsigned_abs()).div_ceil(outputs))
+            (outputs, first, out_first, (out + out_first.unsigned_abs()).div_ceil(outputs))
         };
-        let x = along(width, anchor.0, window.origin_x, window.out.width);
-        let y = along(height, anchor.1, window.origin_y, window.out.height);
-        Ok(Tiling {
-            sides: [x.0, y.0],
-            outputs: [x.1, y.1],
-            first: [x.2, y.2],
-            out_first: [x.3, y.3],
-            tiles: [x.4, y.4],
-        })
+        let x = along(sides[0], width, anchor.0, window.origin_x, window.out.width);
+        let y = along(sides[1], height, anchor.1, window.origin_y, window.out.height);
+        Ok(Tiling { sides, outputs: [x.0, y.0], first: [x.1, y.1], out_first: [x.2, y.2], tiles: [x.3, y.3] })
+    }
+
+    /// Returns the columns and rows of samples per tile.
+    ///
+    /// # Panics
+    /// For a mask that [`window`](Fft::window) refuses.
+    pub fn tile_sides(&self) -> [u32; 2] {
+        [self.mask.width(), self.mask.height()].map(|taps| fft_side(taps).expect("as many taps as tiles take"))
+    }
+
+    /// Returns the complex numbers per tile.
+    fn numbers(&self) -> f64 {
+        let [width, height] = self.tile_sides().map(f64::from);
+        width * height / 2.0
     }
 
     /// Returns the bound of the error of a result, per unit of the Euclidean norm of its tile's samples (border included) and of
@@ -110,34 +118,30 @@ impl Fft {
     /// Per stage, a butterfly's results differ from the exact ones by at most 5.2 units of 2^-24 of their norm when it splits,
     /// roots included, and 4 when it joins; the mask's transform and the product add 3, and terms of second order less than 1
     /// (docs/decisions/fft.md).
-    pub fn unit(&self) -> f64 {
-        let side = |taps| fft_side(taps).unwrap_or(FFT_MOST_TAPS) as f64;
-        let numbers = side(self.mask.width()) * side(self.mask.height()) / 2.0;
-        (9.2 * numbers.log2() + 4.0) * 2f64.powi(-24)
+    ///
+    /// # Panics
+    /// As [`tile_sides`](Fft::tile_sides).
+    pub fn error_bound(&self) -> f64 {
+        (9.2 * self.numbers().log2() + 4.0) * 2f64.powi(-24)
     }
 
     /// Whether transforms take clearly fewer operations than the sums of taps: 14 per butterfly, both ways, and twice as long for
     /// each because numbers are exchanged.
     fn is_worthwhile(&self) -> bool {
+        let (numbers, [wide, high]) = (self.numbers(), self.tile_sides());
         let [width, height] = [self.mask.width(), self.mask.height()];
-        let [wide, high] = [width, height].map(|taps| fft_side(taps).unwrap_or(FFT_MOST_TAPS));
-        let (numbers, outputs) =
-            (wide as f64 * high as f64 / 2.0, (wide - width + 1) as f64 * (high - height + 1) as f64);
+        let outputs = (wide - width + 1) as f64 * (high - height + 1) as f64;
         14.0 * numbers * numbers.log2() < width as f64 * height as f64 * outputs
     }
 
-    /// Returns the columns of complex numbers per tile.
-    pub fn columns(&self) -> u32 {
-        fft_side(self.mask.width()).unwrap_or(FFT_MOST_TAPS) / 2
-    }
-
     /// Returns the mask's transform, divided by the number of its complex numbers, which [joining](apron_abi::fft_join)
-    /// multiplies by: one row of `sides[0] / 2` numbers per row of the tile.
+    /// multiplies by: one row of `tile_sides()[0] / 2` numbers per row of the tile.
+    ///
+    /// # Panics
+    /// As [`tile_sides`](Fft::tile_sides).
     pub fn spectrum(&self) -> Vec<Complex<f32>> {
-        let (width, height) = (self.mask.width() as usize, self.mask.height() as usize);
-        let side = |taps| fft_side(taps).expect("checked: as many taps as tiles take") as usize;
-        let (wide, rows) = (side(self.mask.width()), side(self.mask.height()));
-        let columns = wide / 2;
+        let [wide, rows] = self.tile_sides().map(|side| side as usize);
+        let (width, columns) = (self.mask.width() as usize, wide / 2);
         // A correlation multiplies by tap (x, y) at place (-x, -y): modulo z^wide + 1 for real rows, that is the negated tap at
         // (wide - x); modulo z^rows - i for columns, the tap times -i at (rows - y).
         let mut numbers = vec![[0.0f64; 2]; columns * rows];
@@ -152,7 +156,6 @@ impl Fft {
                 row.iter_mut().for_each(|number| *number = [number[1], -number[0]]);
             }
         }
-        debug_assert!(height <= rows);
         let (scale, mut column) = (1.0 / numbers.len() as f64, vec![[0.0; 2]; rows]);
         let mut spectrum = vec![[0.0f32; 2]; numbers.len()];
         for x in 0..columns {
@@ -193,7 +196,7 @@ impl FilterProblem {
         let chosen = self.by_method(None)?;
         match &chosen.problem {
             FilterProblem::Correlate(problem) => match Fft::of(problem) {
-                Ok(fft) if fft.unit() <= tolerance && fft.is_worthwhile() => {
+                Ok(fft) if fft.error_bound() <= tolerance && fft.is_worthwhile() => {
                     let why = "its error is within the tolerance, and it takes fewer operations";
                     Ok(ByMethod { problem: FilterProblem::Fft(fft), why })
                 }
@@ -260,8 +263,8 @@ mod tests {
         };
         assert!(matches!(of(514, 1).window(), Err(Error::Parameter { .. })));
         assert!(matches!(Fft { src: PixelType::F64, ..of(3, 3) }.window(), Err(Error::PixelType { .. })));
-        assert!((of(65, 65).unit() - 123.6 / 16777216.0).abs() < 1e-12);
-        assert!(of(257, 257).unit() < 1e-5 && of(258, 258).unit() > 1e-5);
+        assert!((of(65, 65).error_bound() - 123.6 / 16777216.0).abs() < 1e-12);
+        assert!(of(257, 257).error_bound() < 1e-5 && of(258, 258).error_bound() > 1e-5);
         let worthwhile = |(width, height)| of(width, height).is_worthwhile();
         assert_eq!([(9, 9), (65, 1), (31, 31), (129, 129)].map(worthwhile), [false, false, true, true]);
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {

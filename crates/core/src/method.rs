@@ -17,7 +17,7 @@ pub enum Method {
     LowRank,
     /// Running sums over windows, and one product.
     Box,
-    /// Fourier transforms of tiles, whose [error](crate::Fft::unit) is relative to the norm of a tile: never chosen by itself.
+    /// Fourier transforms of tiles, whose [error](crate::Fft::error_bound) is relative to the norm of a tile: never chosen by itself.
     Fft,
 }
 

@@ -314,35 +314,17 @@ impl Panel<'_> {
     }
 }
 
-/// Splits, two stages at a time, so that numbers are loaded and stored half as often.
+/// Splits, two stages at a time, so that numbers are loaded and stored half as often; the last stage alone if their number is
+/// odd.
 #[inline(always)]
 fn split<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     let mut polynomials = 1;
     while 2 * polynomials < rows {
-        let quarter = rows / polynomials / 4;
-        for n in 0..polynomials {
-            let first = root::<V>(polynomials + n);
-            let (low, high) = (root::<V>(2 * (polynomials + n)), root::<V>(2 * (polynomials + n) + 1));
-            for row in 4 * n * quarter..(4 * n + 1) * quarter {
-                let (a, b) = (panel.load::<V>(row), panel.load::<V>(row + quarter));
-                let (c, d) = (panel.load::<V>(row + 2 * quarter), panel.load::<V>(row + 3 * quarter));
-                let ([a, c], [b, d]) = (fft_split(Lanes, [a, c], first), fft_split(Lanes, [b, d], first));
-                let ([a, b], [c, d]) = (fft_split(Lanes, [a, b], low), fft_split(Lanes, [c, d], high));
-                panel.store(row, a);
-                panel.store(row + quarter, b);
-                panel.store(row + 2 * quarter, c);
-                panel.store(row + 3 * quarter, d);
-            }
-        }
+        two_stages::<V, true>(&mut panel, rows, polynomials);
         polynomials *= 4;
     }
     if polynomials < rows {
-        for n in 0..polynomials {
-            let pair = [panel.load::<V>(2 * n), panel.load::<V>(2 * n + 1)];
-            let [a, b] = fft_split(Lanes, pair, root(polynomials + n));
-            panel.store(2 * n, a);
-            panel.store(2 * n + 1, b);
-        }
+        last_stage::<V, true>(&mut panel, polynomials);
     }
 }
 
@@ -352,30 +334,48 @@ fn join<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     let mut polynomials = rows;
     if rows.trailing_zeros() % 2 == 1 {
         polynomials /= 2;
-        for n in 0..polynomials {
-            let pair = [panel.load::<V>(2 * n), panel.load::<V>(2 * n + 1)];
-            let [a, b] = fft_join(Lanes, pair, root(polynomials + n));
-            panel.store(2 * n, a);
-            panel.store(2 * n + 1, b);
-        }
+        last_stage::<V, false>(&mut panel, polynomials);
     }
     while polynomials > 1 {
         polynomials /= 4;
-        let quarter = rows / polynomials / 4;
-        for n in 0..polynomials {
-            let first = root::<V>(polynomials + n);
-            let (low, high) = (root::<V>(2 * (polynomials + n)), root::<V>(2 * (polynomials + n) + 1));
-            for row in 4 * n * quarter..(4 * n + 1) * quarter {
-                let (a, b) = (panel.load::<V>(row), panel.load::<V>(row + quarter));
-                let (c, d) = (panel.load::<V>(row + 2 * quarter), panel.load::<V>(row + 3 * quarter));
+        two_stages::<V, false>(&mut panel, rows, polynomials);
+    }
+}
+
+/// Splits these polynomials and their parts, or joins the parts and the polynomials.
+#[inline(always)]
+fn two_stages<V: Vector<f32>, const SPLIT: bool>(panel: &mut Panel<'_>, rows: usize, polynomials: usize) {
+    let quarter = rows / polynomials / 4;
+    for n in 0..polynomials {
+        let first = root::<V>(polynomials + n);
+        let (low, high) = (root::<V>(2 * (polynomials + n)), root::<V>(2 * (polynomials + n) + 1));
+        for row in 4 * n * quarter..(4 * n + 1) * quarter {
+            let (a, b) = (panel.load::<V>(row), panel.load::<V>(row + quarter));
+            let (c, d) = (panel.load::<V>(row + 2 * quarter), panel.load::<V>(row + 3 * quarter));
+            let ([a, b], [c, d]) = if SPLIT {
+                let ([a, c], [b, d]) = (fft_split(Lanes, [a, c], first), fft_split(Lanes, [b, d], first));
+                (fft_split(Lanes, [a, b], low), fft_split(Lanes, [c, d], high))
+            } else {
                 let ([a, b], [c, d]) = (fft_join(Lanes, [a, b], low), fft_join(Lanes, [c, d], high));
                 let ([a, c], [b, d]) = (fft_join(Lanes, [a, c], first), fft_join(Lanes, [b, d], first));
-                panel.store(row, a);
-                panel.store(row + quarter, b);
-                panel.store(row + 2 * quarter, c);
-                panel.store(row + 3 * quarter, d);
-            }
+                ([a, b], [c, d])
+            };
+            panel.store(row, a);
+            panel.store(row + quarter, b);
+            panel.store(row + 2 * quarter, c);
+            panel.store(row + 3 * quarter, d);
         }
+    }
+}
+
+/// Splits polynomials of two numbers, or joins them.
+#[inline(always)]
+fn last_stage<V: Vector<f32>, const SPLIT: bool>(panel: &mut Panel<'_>, polynomials: usize) {
+    for n in 0..polynomials {
+        let (pair, root) = ([panel.load::<V>(2 * n), panel.load::<V>(2 * n + 1)], root(polynomials + n));
+        let [a, b] = if SPLIT { fft_split(Lanes, pair, root) } else { fft_join(Lanes, pair, root) };
+        panel.store(2 * n, a);
+        panel.store(2 * n + 1, b);
     }
 }
 

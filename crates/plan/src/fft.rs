@@ -4,8 +4,8 @@ use crate::recipe::{Buffer, Launch, Role, Steps};
 use crate::variant::{For, Variant};
 use crate::{Machine, kernels};
 use apron_abi::{
-    ElementType, FFT_BLOCK_NUMBERS, FFT_ROOTS, FFT_ROOTS_MOST, FFT_SIDES, FFT_TAPS_ROOTS, Family, FftParams, Kernel,
-    Params, fft_place, fft_rows_place, fft_side,
+    ElementType, FFT_BLOCK_NUMBERS, FFT_ROOT_COUNT, FFT_ROOTS, FFT_SIDES, Family, FftParams, Kernel, Params, fft_place,
+    fft_rows_place,
 };
 use apron_core::{Fft, Result, Tiling};
 use std::sync::Arc;
@@ -17,16 +17,15 @@ const F32: ElementType = ElementType::F32;
 /// cache.
 const NUMBERS: u32 = 1 << 25;
 
-/// Whether tiles are those of the kernel of one launch.
-pub(crate) fn is_of_one_tile(problem: &Fft) -> bool {
-    let sides = [problem.mask.width(), problem.mask.height()].map(fft_side);
-    sides == [Some(FFT_SIDES[0]); 2]
+/// Whether the kernel of one launch takes the problem's tiles.
+pub(crate) fn takes_one_launch(problem: &Fft) -> bool {
+    problem.tile_sides() == [FFT_SIDES[0]; 2]
 }
 
 /// Plans one launch, with a block per tile and channel.
 fn tile(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
     let tiling = problem.tiling()?;
-    if !is_of_one_tile(problem) {
+    if !takes_one_launch(problem) {
         let (width, height) = (problem.mask.width(), problem.mask.height());
         return Err(variant.refused(format!("a mask of {width}x{height} taps")));
     }
@@ -34,14 +33,15 @@ fn tile(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
         return Err(variant.refused(format!("samples of {}", problem.src)));
     };
     let blocks = [tiling.tiles[0] * problem.shape.channels, tiling.tiles[1]];
-    let taps = taps(problem, FFT_TAPS_ROOTS, fft_place);
+    let taps = taps(problem, fft_place);
     let launch = launch(kernel, blocks, [0, 1], params(problem, &tiling)?, taps.into());
     Ok((buffers(problem)?, vec![launch]))
 }
 
 /// Plans three launches for each group of tiles, whose numbers two buffers hold.
 fn passes(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
-    let (tiling, whole) = (problem.tiling()?, problem.tiling().and_then(|tiling| params(problem, &tiling))?);
+    let tiling = problem.tiling()?;
+    let whole = params(problem, &tiling)?;
     let stages = [tiling.sides[0].trailing_zeros() - 1, tiling.sides[1].trailing_zeros()];
     let find = |stage: &str, stages: u32| {
         kernels::find(variant.kernels, &format!("{stage}-{}", 1 << stages), problem.src.element(), F32)
@@ -54,7 +54,7 @@ fn passes(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
     let mut buffers = buffers(problem)?;
     let between = Buffer { role: Role::Scratch, element: F32, elems: 2 * (numbers as u64) * some as u64 };
     buffers.extend([between; 2]);
-    let taps: Arc<[f32]> = taps(problem, FFT_ROOTS_MOST, |x, y| fft_rows_place(stages[0], x, y)).into();
+    let taps: Arc<[f32]> = taps(problem, |x, y| fft_rows_place(stages[0], x, y)).into();
     let mut launches = Vec::new();
     for first_tile in (0..all).step_by(some as usize) {
         let tiles = some.min(all - first_tile);
@@ -105,10 +105,10 @@ fn launch(kernel: Kernel, blocks: [u32; 2], [src, dst]: [usize; 2], params: FftP
 }
 
 /// Returns the roots, and the mask's transform, whose numbers `place` orders.
-fn taps(problem: &Fft, roots: u32, place: impl Fn(u32, u32) -> u32) -> Vec<f32> {
-    let (spectrum, columns) = (problem.spectrum(), problem.columns());
-    let mut taps = FFT_ROOTS[..roots as usize].as_flattened().to_vec();
-    let first = taps.len();
+fn taps(problem: &Fft, place: impl Fn(u32, u32) -> u32) -> Vec<f32> {
+    let (spectrum, columns) = (problem.spectrum(), problem.tile_sides()[0] / 2);
+    let mut taps = FFT_ROOTS.as_flattened().to_vec();
+    let first = 2 * FFT_ROOT_COUNT as usize;
     taps.resize(first + 2 * spectrum.len(), 0.0);
     for (n, number) in (0..).zip(spectrum) {
         let at = first + 2 * place(n % columns, n / columns) as usize;

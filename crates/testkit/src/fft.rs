@@ -59,7 +59,7 @@ pub(crate) fn exact<'a>(problem: &'a Fft, image: &'a AnyImage<'_>) -> impl Fn(u3
             [0, 1].map(|axis| ([x, y][axis] as i32 - tiling.out_first[axis]) as u32 / tiling.outputs[axis]);
         let norm = norms[((tile_y * tiling.tiles[0] + tile_x) * shape.channels + channel) as usize];
         let exact = crate::exact::correlate(&direct, image, x, y, channel);
-        let bound = problem.unit() * norm * taps;
+        let bound = problem.error_bound() * norm * taps;
         // Numbers that may overflow on the way have no bound: their sums reach the norm times the numbers of a tile. A norm may be
         // NaN.
         let largest = norm * taps.max(1.0) * (tiling.sides[0] * tiling.sides[1]) as f64;

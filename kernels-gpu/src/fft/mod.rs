@@ -7,7 +7,10 @@ pub use passes::{Back, Columns, Rows};
 pub use tile::Tile;
 
 use crate::device::{Device, Global, Shared};
-use apron_abi::{fft_join, fft_split, BorderMode, Complex, FftParams, Sample, FFT_FIRST_ROOTS};
+use apron_abi::{
+    fft_join, fft_product, fft_split, BorderMode, Complex, FftParams, Sample, FFT_BLOCK, FFT_FIRST_ROOTS,
+    FFT_ROOT_COUNT,
+};
 
 /// Complex numbers per thread.
 const NUMBERS: usize = 32;
@@ -25,27 +28,31 @@ unsafe fn root<D: Device>(d: D, n: u32) -> Complex<f32> {
     unsafe { [d.tap(2 * n), d.tap(2 * n + 1)] }
 }
 
-/// Splits polynomials whose numbers a thread holds: those whose indices differ by `HALF`. `root` gives the root for the
-/// polynomial's number among the thread's, which is the index without its last bits.
+/// Replaces the pairs of numbers of a thread whose indices differ by `HALF`. `butterfly` takes a pair and the number of its
+/// polynomial among the thread's, which is the index without its last bits.
 #[inline(always)]
-fn split<D: Device, const HALF: usize>(d: D, numbers: &mut Numbers, root: impl Fn(usize) -> Complex<f32>) {
+fn each_pair<const HALF: usize>(
+    numbers: &mut Numbers,
+    butterfly: impl Fn([Complex<f32>; 2], usize) -> [Complex<f32>; 2],
+) {
     for n in 0..NUMBERS / 2 {
         let low = n / HALF * 2 * HALF + n % HALF;
-        let pair = fft_split(|a, b, c| d.fma(a, b, c), [numbers[low], numbers[low + HALF]], root(n / HALF));
+        let pair = butterfly([numbers[low], numbers[low + HALF]], n / HALF);
         numbers[low] = pair[0];
         numbers[low + HALF] = pair[1];
     }
 }
 
+/// Splits polynomials whose numbers a thread holds, as [`each_pair`]. `root` gives the root for a polynomial's number.
+#[inline(always)]
+fn split<D: Device, const HALF: usize>(d: D, numbers: &mut Numbers, root: impl Fn(usize) -> Complex<f32>) {
+    each_pair::<HALF>(numbers, |pair, n| fft_split(|a, b, c| d.fma(a, b, c), pair, root(n)));
+}
+
 /// Goes back from [`split`].
 #[inline(always)]
 fn join<D: Device, const HALF: usize>(d: D, numbers: &mut Numbers, root: impl Fn(usize) -> Complex<f32>) {
-    for n in 0..NUMBERS / 2 {
-        let low = n / HALF * 2 * HALF + n % HALF;
-        let pair = fft_join(|a, b, c| d.fma(a, b, c), [numbers[low], numbers[low + HALF]], root(n / HALF));
-        numbers[low] = pair[0];
-        numbers[low + HALF] = pair[1];
-    }
+    each_pair::<HALF>(numbers, |pair, n| fft_join(|a, b, c| d.fma(a, b, c), pair, root(n)));
 }
 
 /// Performs the first five stages of a polynomial whose numbers all are the thread's.
@@ -68,9 +75,9 @@ fn join_first<D: Device>(d: D, numbers: &mut Numbers) {
     join::<D, 16>(d, numbers, |_| FFT_FIRST_ROOTS[1]);
 }
 
-/// Returns root `2b`, or `2b + 1` for odd `n`: that is `i` times root `2b`.
+/// Returns root `2b`, which is given, or for odd `n` its sibling `2b + 1`, which is `i` times it.
 #[inline(always)]
-fn turned(even: Complex<f32>, n: usize) -> Complex<f32> {
+fn of_siblings(even: Complex<f32>, n: usize) -> Complex<f32> {
     if n.is_multiple_of(2) {
         even
     } else {
@@ -181,4 +188,21 @@ unsafe fn get<D: Device>(d: D, place: impl Fn(u32) -> u32) -> Numbers {
         numbers[n] = unsafe { d.shared_load2(Shared::<f32>::at(0), 2 * place(n as u32)) };
     }
     numbers
+}
+
+/// Multiplies by the mask's transform, two numbers per load; `group` is the number of the block's among groups of as many
+/// numbers.
+///
+/// # Safety
+/// The taps are the roots and the mask's transform.
+#[inline(always)]
+unsafe fn multiply<D: Device>(d: D, numbers: &mut Numbers, group: u32) {
+    for pair in 0..NUMBERS / 2 {
+        let at = (group * NUMBERS as u32 / 2 + pair as u32) * FFT_BLOCK + d.thread_x();
+        // SAFETY: the caller's promise.
+        let taps = unsafe { d.taps4(2 * FFT_ROOT_COUNT + 4 * at) };
+        let fma = |a, b, c| d.fma(a, b, c);
+        numbers[2 * pair] = fft_product(fma, numbers[2 * pair], [taps[0], taps[1]]);
+        numbers[2 * pair + 1] = fft_product(fma, numbers[2 * pair + 1], [taps[2], taps[3]]);
+    }
 }

@@ -10,15 +10,17 @@
 //! Of the last group number `k` of a thread has the low bits of its place in the high bits of `k`, and of its line in the low
 //! ones: so the distance between two numbers of a butterfly does not depend on the length of lines.
 
-use super::{get, input, join, join_first, output, put, root, split, split_first, turned, Numbers, Place, NUMBERS};
+use super::{
+    get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Numbers, Place, NUMBERS,
+};
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
-use apron_abi::{fft_product, Complex, FftParams, FFT_BLOCK, FFT_BLOCK_NUMBERS, FFT_ROOTS_MOST};
+use apron_abi::{Complex, FftParams, FFT_BLOCK, FFT_BLOCK_NUMBERS};
 
 /// The kernel that loads tiles and splits their columns. Row `n` of the grid is tile `n` of the launch, and column `n` a group of
 /// the tile's columns.
 ///
-/// Launch contract: the taps are the roots, [`FFT_ROOTS_MOST`] numbers; the destination has room for the numbers of the launch's
+/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers; the destination has room for the numbers of the launch's
 /// tiles.
 pub struct Columns<const STAGES: u32>;
 
@@ -127,7 +129,7 @@ impl<const STAGES: u32> Body for Rows<STAGES> {
             d.barrier();
             let mut numbers = get(d, last_places::<D, true, STAGES>(d));
             split_last::<D, STAGES>(d, &mut numbers, thread / 8);
-            multiply(d, &mut numbers, d.block_x() * NUMBERS as u32 / 2, thread);
+            multiply(d, &mut numbers, d.block_x());
             join_last::<D, STAGES>(d, &mut numbers, d.anew(thread) / 8);
             put(d, &numbers, last_places::<D, true, STAGES>(d));
             d.barrier();
@@ -251,18 +253,5 @@ fn constant(root: Complex<f32>) -> impl Fn(usize) -> Complex<f32> {
 /// Returns roots by their number, of which every other is loaded.
 #[inline(always)]
 fn pairs<const N: usize>(even: [Complex<f32>; N]) -> impl Fn(usize) -> Complex<f32> {
-    move |n| turned(even[n / 2], n)
-}
-
-/// Multiplies by the mask's transform, two numbers per load.
-#[inline(always)]
-unsafe fn multiply<D: Device>(d: D, numbers: &mut Numbers, first: u32, thread: u32) {
-    for pair in 0..NUMBERS / 2 {
-        let at = 2 * FFT_ROOTS_MOST + 4 * ((first + pair as u32) * FFT_BLOCK + thread);
-        // SAFETY: the transform has a number for each of the tile's.
-        let taps = unsafe { d.taps4(at) };
-        let fma = |a, b, c| d.fma(a, b, c);
-        numbers[2 * pair] = fft_product(fma, numbers[2 * pair], [taps[0], taps[1]]);
-        numbers[2 * pair + 1] = fft_product(fma, numbers[2 * pair + 1], [taps[2], taps[3]]);
-    }
+    move |n| of_siblings(even[n / 2], n)
 }

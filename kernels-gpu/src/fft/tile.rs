@@ -11,10 +11,10 @@
 //! Column `x` of row `y` is at `x ^ (y2y3 << 3 | y4y5y6)` of the row, with the bits of `y`: so the half warps of each group
 //! access 16 different pairs of banks.
 
-use super::{get, input, join, join_first, output, put, root, split, split_first, turned, Numbers, Place, NUMBERS};
+use super::{get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Place};
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
-use apron_abi::{fft_product, FftParams, Sample, FFT_BLOCK, FFT_FIRST_ROOTS, FFT_TAPS_ROOTS};
+use apron_abi::{FftParams, Sample, FFT_BLOCK, FFT_FIRST_ROOTS};
 use core::marker::PhantomData;
 
 /// Columns of complex numbers per tile.
@@ -22,7 +22,7 @@ const COLUMNS: u32 = 64;
 
 /// The kernel. A row of the grid has a block per tile of a row and channel; the tiles of all channels are adjacent.
 ///
-/// Launch contract: the taps are the roots, [`FFT_TAPS_ROOTS`] numbers, and the mask's transform, as [`apron_abi::fft_place`]
+/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers, and the mask's transform, as [`apron_abi::fft_place`]
 /// orders it.
 pub struct Tile<I>(PhantomData<I>);
 
@@ -54,7 +54,7 @@ impl<I: Sample> Body for Tile<I> {
             let mut numbers = get(d, middle(d, thread));
             let last = [root(d, 32 + high_row), root(d, 64 + 2 * high_row)];
             split::<D, 16>(d, &mut numbers, |_| last[0]);
-            split::<D, 8>(d, &mut numbers, |n| turned(last[1], n));
+            split::<D, 8>(d, &mut numbers, |n| of_siblings(last[1], n));
             split::<D, 4>(d, &mut numbers, |_| FFT_FIRST_ROOTS[1]);
             split::<D, 2>(d, &mut numbers, |n| FFT_FIRST_ROOTS[2 + n % 2]);
             split::<D, 1>(d, &mut numbers, |n| FFT_FIRST_ROOTS[4 + n % 4]);
@@ -69,11 +69,11 @@ impl<I: Sample> Body for Tile<I> {
                 root(d, 34 + 4 * high_column),
             ];
             split::<D, 4>(d, &mut numbers, |_| stages[0]);
-            split::<D, 2>(d, &mut numbers, |n| turned(stages[1], n));
-            split::<D, 1>(d, &mut numbers, |n| turned(stages[2 + n / 2 % 2], n));
-            multiply(d, &mut numbers, thread);
-            join::<D, 1>(d, &mut numbers, |n| turned(stages[2 + n / 2 % 2], n));
-            join::<D, 2>(d, &mut numbers, |n| turned(stages[1], n));
+            split::<D, 2>(d, &mut numbers, |n| of_siblings(stages[1], n));
+            split::<D, 1>(d, &mut numbers, |n| of_siblings(stages[2 + n / 2 % 2], n));
+            multiply(d, &mut numbers, 0);
+            join::<D, 1>(d, &mut numbers, |n| of_siblings(stages[2 + n / 2 % 2], n));
+            join::<D, 2>(d, &mut numbers, |n| of_siblings(stages[1], n));
             join::<D, 4>(d, &mut numbers, |_| stages[0]);
             put(d, &numbers, side_by_side(d, thread));
             d.barrier();
@@ -82,7 +82,7 @@ impl<I: Sample> Body for Tile<I> {
             join::<D, 1>(d, &mut numbers, |n| FFT_FIRST_ROOTS[4 + n % 4]);
             join::<D, 2>(d, &mut numbers, |n| FFT_FIRST_ROOTS[2 + n % 2]);
             join::<D, 4>(d, &mut numbers, |_| FFT_FIRST_ROOTS[1]);
-            join::<D, 8>(d, &mut numbers, |n| turned(last[1], n));
+            join::<D, 8>(d, &mut numbers, |n| of_siblings(last[1], n));
             join::<D, 16>(d, &mut numbers, |_| last[0]);
             put(d, &numbers, middle(d, thread));
             d.barrier();
@@ -127,16 +127,4 @@ fn side_by_side<D: Device>(d: D, thread: u32) -> impl Fn(u32) -> u32 {
     let of = |n: u32| place(high_column << 3 | n, row);
     let first = [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)];
     move |n| first[n as usize % 8] + n / 8 * COLUMNS
-}
-
-/// Multiplies by the mask's transform, two numbers per load.
-#[inline(always)]
-unsafe fn multiply<D: Device>(d: D, numbers: &mut Numbers, thread: u32) {
-    for pair in 0..NUMBERS / 2 {
-        // SAFETY: the transform has a number for each of the block's.
-        let taps = unsafe { d.taps4(2 * FFT_TAPS_ROOTS + 4 * (pair as u32 * FFT_BLOCK + thread)) };
-        let fma = |a, b, c| d.fma(a, b, c);
-        numbers[2 * pair] = fft_product(fma, numbers[2 * pair], [taps[0], taps[1]]);
-        numbers[2 * pair + 1] = fft_product(fma, numbers[2 * pair + 1], [taps[2], taps[3]]);
-    }
 }

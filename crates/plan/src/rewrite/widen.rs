@@ -23,7 +23,8 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     let Problem::Filter(filter) = problem else { return None };
     // Kernels of several passes are of f32.
     if let FilterProblem::Fft(p) = filter
-        && !crate::fft::is_of_one_tile(p)
+        && p.window().is_ok()
+        && !crate::fft::takes_one_launch(p)
         && p.src != F32
     {
         return Some(FilterProblem::from(Fft { src: F32, ..p.clone() }).into());
