@@ -9,8 +9,8 @@ use crate::options::Options;
 use crate::setters::setters;
 use crate::target::Room;
 use crate::{
-    Border, Borders, Cast, Device, DeviceImage, Error, Extent, Formula, Method, Named, Overflow, PixelType, PointOp,
-    Result, Rounding, Shape, Source, Target,
+    Border, Borders, Cast, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, PointOp, Result,
+    Shape, Source, Target,
 };
 use apron_core::{
     BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Pointwise, Scale, Scaled, Separable, Weights,
@@ -42,7 +42,7 @@ pub struct FilterBuilder<'a, F = Formula> {
     pub(crate) options: Options<'a>,
 }
 
-setters! { ['a, F] FilterBuilder<'a, F>: variant(options.choice), tuning(options.choice) }
+setters! { ['a, F] FilterBuilder<'a, F>: variant(options.choice), tuning(options.choice), cast(options.cast) }
 
 impl<'a> FilterBuilder<'a> {
     /// Clamps each sum to 0..1; for f32 output of one dense mask.
@@ -114,51 +114,17 @@ impl<'a, F> FilterBuilder<'a, F> {
         self
     }
 
-    /// Sets how a sum becomes an integer. With another rounding than half to even, all sums are those of f64 samples and taps,
-    /// whatever the type of the image.
-    ///
-    /// ```
-    /// use apron::{Device, Image, Overflow, Rounding};
-    ///
-    /// let image = Image::new(3, 1, 1, vec![0u8, 1, 255])?;
-    /// // As SciPy's filters and C: 256 / 3 is 85.3, and 511 / 3 is 170.3.
-    /// let mean = Device::cpu().box_filter(&image, 3, 1).rounding(Rounding::TowardZero).run()?;
-    /// assert_eq!(mean.download::<u8>()?.row(0), [0, 85, 85]);
-    /// # Ok::<(), apron::Error>(())
-    /// ```
-    pub fn rounding(mut self, rounding: Rounding) -> Self {
-        self.options.cast.rounding = rounding;
-        self
-    }
-
-    /// Sets what becomes of a sum that the output's integer type does not hold. [`Overflow::Wrap`] implies sums as
-    /// [`rounding`](FilterBuilder::rounding).
-    ///
-    /// ```
-    /// use apron::{Device, Image, Mask, Overflow};
-    ///
-    /// let image = Image::new(2, 1, 1, vec![200u8, 100])?;
-    /// let double = Device::cpu().correlate(&image, Mask::from_rows([[2.0]])?).overflow(Overflow::Wrap).run()?;
-    /// // 400 less 256.
-    /// assert_eq!(double.download::<u8>()?.row(0), [144, 200]);
-    /// # Ok::<(), apron::Error>(())
-    /// ```
-    pub fn overflow(mut self, overflow: Overflow) -> Self {
-        self.options.cast.overflow = overflow;
-        self
-    }
-
     /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do: the columns
     /// are filtered first, and their result, rounded, along the rows. By default sums are rounded once, at the end.
     ///
     /// ```
     /// use apron::{Device, Image, Taps};
     ///
-    /// let image = Image::new(2, 2, 1, vec![1u8, 0, 0, 0])?;
-    /// let half = || Taps::new([0.5]);
-    /// let filter = |stored| Device::cpu().separable(&image, half().unwrap(), half().unwrap()).store_between_passes(stored).run();
-    /// // A quarter, and the half of 0: a half that was rounded to even.
-    /// assert_eq!((filter(false)?.download::<u8>()?.row(0), filter(true)?.download::<u8>()?.row(0)), (&[0, 0][..], &[0, 0][..]));
+    /// let image = Image::new(1, 1, 1, vec![1u8])?;
+    /// let taps = || Taps::new([1.5]);
+    /// let filter = |stored| Device::cpu().separable(&image, taps()?, taps()?).store_between_passes(stored).run()?.download::<u8>();
+    /// assert_eq!(filter(false)?.row(0), [2]); // 2.25
+    /// assert_eq!(filter(true)?.row(0), [3]); // 1.5 times 2, which is 1.5 rounded
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn store_between_passes(mut self, stored: bool) -> Self {

@@ -30,6 +30,41 @@ macro_rules! setters {
             self
         }
     };
+    (@cast $($field:tt)+) => {
+        /// Sets how a sum becomes an integer. With another rounding than half to even, all sums are those of f64 samples and taps,
+        /// whatever the type of the image.
+        ///
+        /// ```
+        /// use apron::{Device, Image, Rounding};
+        ///
+        /// let image = Image::new(3, 1, 1, vec![0u8, 1, 255])?;
+        /// // As SciPy's filters and C: 256 / 3 is 85.3, and 511 / 3 is 170.3.
+        /// let mean = Device::cpu().box_filter(&image, 3, 1).rounding(Rounding::TowardZero).run()?;
+        /// assert_eq!(mean.download::<u8>()?.row(0), [0, 85, 85]);
+        /// # Ok::<(), apron::Error>(())
+        /// ```
+        pub fn rounding(mut self, rounding: crate::Rounding) -> Self {
+            self.$($field)+.rounding = rounding;
+            self
+        }
+
+        /// Sets what becomes of a sum that the output's integer type does not hold.
+        /// [`Overflow::Wrap`](crate::Overflow::Wrap) implies sums as [`rounding`](Self::rounding).
+        ///
+        /// ```
+        /// use apron::{Device, Image, Mask, Overflow};
+        ///
+        /// let image = Image::new(2, 1, 1, vec![200u8, 100])?;
+        /// let double = Device::cpu().correlate(&image, Mask::from_rows([[2.0]])?).overflow(Overflow::Wrap).run()?;
+        /// // 400 less 256.
+        /// assert_eq!(double.download::<u8>()?.row(0), [144, 200]);
+        /// # Ok::<(), apron::Error>(())
+        /// ```
+        pub fn overflow(mut self, overflow: crate::Overflow) -> Self {
+            self.$($field)+.overflow = overflow;
+            self
+        }
+    };
     (@binning $($field:tt)+) => {
         /// Sets the number of bins of equal width; 256 by default. [`Bins`](crate::Bins) with a range set that as well.
         ///

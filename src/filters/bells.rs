@@ -1,6 +1,7 @@
 //! Filters made of Gaussians.
 
 use super::{Allowed::*, Orders, Sigma, Value, gaussian};
+use crate::volumes;
 use crate::{Error, Formula, PointOp, Result};
 
 filters! {
@@ -16,7 +17,7 @@ filters! {
         /// Standard deviation, for both axes or for x and y.
         sigma: Sigma, NotNegative, "pixels";
         /// Order of the derivative, for both axes or for x and y.
-        order: Orders, OneOf(&[0, 1, 2, 3]);
+        order: Orders = Orders { x: 0, y: 0 }, OneOf(&[0, 1, 2, 3]);
     ) -> Gaussian {
         /// Cut the bell off at this many standard deviations.
         truncate: f64 = 4.0, NotNegative;
@@ -26,6 +27,7 @@ filters! {
         "photo.jpg slope.npy --sigma 1.5 --order 1,0 --out-type f32",
         "photo.jpg bend.npy --sigma 1.5,0.8 --order 1,2 --truncate 3 --out-type f32",
     ]
+    volume Some(|of| volumes::gaussian(of.each("sigma")?, of.each("order")?, of.one("truncate")?));
 
     /// Laplacian of a Gaussian.
     ///
@@ -47,6 +49,7 @@ filters! {
         "photo.png spots.npy --sigma 2 --out-type f32",
         "photo.png spots.npy --sigma 1.2,0.8 --truncate 3 --border wrap --out-type f32",
     ]
+    volume Some(|of| volumes::laplacian_of_gaussian(of.each("sigma")?, of.one("truncate")?));
 
     /// Magnitude of the gradient of a Gaussian blur.
     ///
@@ -64,6 +67,7 @@ filters! {
     }
     source "SciPy's `gaussian_gradient_magnitude`"
     examples ["photo.png edges.npy --sigma 1.5 --out-type f32"]
+    volume Some(|of| volumes::gaussian_gradient(of.each("sigma")?, of.one("truncate")?));
 
     /// Difference of two Gaussian blurs.
     ///
@@ -86,6 +90,7 @@ filters! {
         "photo.png bands.npy --sigma-low 1 --sigma-high 1.6 --out-type f32",
         "photo.png bands.npy --sigma-low 0.5 --sigma-high 2 --truncate 3 --out-type i16",
     ]
+    volume Some(|of| volumes::dog(of.each("sigma-low")?, of.each("sigma-high")?, of.one("truncate")?));
 }
 
 impl Gaussian {
@@ -111,14 +116,19 @@ impl GaussianGradient {
     }
 }
 
+/// Refuses a wide blur that is narrower than the narrow one.
+pub(crate) fn check_wide(low: f64, high: f64) -> Result<()> {
+    if high < low {
+        return Err(Error::parameter("dog", "the wide sigma", high, format!("{low} or more, the narrow one")));
+    }
+    Ok(())
+}
+
 impl Dog {
     fn build(self) -> Result<Formula> {
         let blur = |sigma| gaussian(sigma, self.truncate).map(|taps| Formula::Separable(taps.clone(), taps));
         let (low, high) = (blur(self.sigma_low)?, blur(self.sigma_high)?);
-        if self.sigma_high < self.sigma_low {
-            let limit = format!("{} or more, the narrow one", self.sigma_low);
-            return Err(Error::parameter("dog", "the wide sigma", self.sigma_high, limit));
-        }
+        check_wide(self.sigma_low, self.sigma_high)?;
         Ok(Formula::of(PointOp::weighted(1.0, -1.0, 0.0), low, Some(high)))
     }
 }

@@ -1,5 +1,6 @@
 //! Named filters as data: the macro for their entries, and the types that it produces.
 
+use crate::volumes::Form;
 use crate::{Error, Formula, Result};
 use std::fmt::{self, Display};
 
@@ -18,10 +19,11 @@ pub struct Definition {
     pub parameters: &'static [Parameter],
     pub(super) docs: &'static [&'static str],
     pub(super) make: fn(Given<'_>) -> Result<Formula>,
+    pub(crate) volume: Option<Form>,
 }
 
 /// A lookup of a parameter's text by name; `None` if it is not given.
-pub(super) type Given<'g> = &'g dyn Fn(&str) -> Option<String>;
+pub(crate) type Given<'g> = &'g dyn Fn(&str) -> Option<String>;
 
 impl Definition {
     /// Returns one line on what the filter computes, without a full stop.
@@ -215,7 +217,7 @@ pub(super) fn value<V: Value>(
 }
 
 /// Checks a value against what is allowed.
-pub(super) fn hold(filter: &'static str, parameter: &'static str, value: impl Value, allowed: Allowed) -> Result<()> {
+pub(crate) fn hold(filter: &'static str, parameter: &'static str, value: impl Value, allowed: Allowed) -> Result<()> {
     match value.refused(allowed) {
         Some(number) => Err(Error::parameter(filter, parameter, number, allowed.to_string())),
         None => Ok(()),
@@ -297,9 +299,11 @@ macro_rules! parameter {
 /// also ["other-name"]
 /// source "who has the same"
 /// examples ["photo.png out.png --sigma 2"]
+/// volume Some(|of| volumes::gaussian(of.each("sigma")?, [0; 3], 4.0));
 /// ```
 ///
-/// An entry needs an `impl Filter { fn build(self) -> Result<Formula> }` next to it, which may assume allowed values.
+/// An entry needs an `impl Filter { fn build(self) -> Result<Formula> }` next to it, which may assume allowed values. `volume` is the
+/// filter's form in three dimensions, or `None`.
 macro_rules! filters {
     ($(
         #[doc = $summary:literal] $(#[doc = $doc:literal])*
@@ -313,6 +317,7 @@ macro_rules! filters {
         $(also [$($alias:literal),*])?
         source $source:literal
         examples [$($example:literal),+ $(,)?]
+        volume $volume:expr;
     )*) => {
         /// The filters that this file defines.
         #[deny(dead_code)]
@@ -334,6 +339,7 @@ macro_rules! filters {
                     dashed!($method), dashed!($option), _given, Some($option_default),
                 )?,)*
             }),
+            volume: $volume,
         }),*];
 
         $(

@@ -2,6 +2,7 @@
 //! down.
 
 use super::{Allowed::*, Value};
+use crate::volumes;
 use crate::{Error, Formula, Mask, Result, Taps};
 
 filters! {
@@ -39,6 +40,7 @@ filters! {
         "photo.png edges.npy --dx 1 --ksize 5 --out-type i16",
         "photo.png edges.npy --dx 2 --dy 1 --ksize 7 --scale 0.1 --delta 3 --border wrap",
     ]
+    volume Some(|of| volumes::sobel(of.axis()?));
 
     /// Scharr's first derivative.
     ///
@@ -59,6 +61,7 @@ filters! {
     }
     source "OpenCV's `Scharr`"
     examples ["photo.png edges.npy --dy 1 --out-type f32", "photo.png edges.png --dx 1 --scale 0.5 --delta 128"]
+    volume None;
 
     /// Prewitt's first derivative.
     ///
@@ -74,6 +77,7 @@ filters! {
     ) -> Prewitt {}
     source "SciPy's `prewitt`"
     examples ["photo.png edges.npy --dx 1 --out-type i16"]
+    volume Some(|of| volumes::prewitt(of.axis()?));
 
     /// Roberts' difference along a diagonal.
     ///
@@ -90,6 +94,7 @@ filters! {
     ) -> Roberts {}
     source "scikit-image's `roberts_pos_diag` (dx) and `roberts_neg_diag` (dy)"
     examples ["photo.png edges.npy --dx 1 --out-type i16", "photo.png edges.npy --dy 1 --border constant:4"]
+    volume None;
 
     /// Farid's and Simoncelli's first derivative.
     ///
@@ -106,6 +111,7 @@ filters! {
     ) -> Farid {}
     source "scikit-image's `farid_v` (dx) and `farid_h` (dy)"
     examples ["photo.png edges.npy --dx 1 --out-type f32"]
+    volume None;
 
     /// The sum of the second derivatives.
     ///
@@ -126,6 +132,7 @@ filters! {
     }
     source "OpenCV's `Laplacian`; SciPy's `laplace` is that with a side of 1"
     examples ["photo.png edges.npy --ksize 3 --out-type i16", "photo.png edges.png --neighbours 8 --delta 100"]
+    volume Some(|_| volumes::laplacian());
 }
 
 fn wrong<T>(operation: &'static str, parameter: &'static str, value: impl ToString, limit: &str) -> Result<T> {

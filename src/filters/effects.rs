@@ -1,6 +1,7 @@
 //! Sharpening, blurring along a line, and other effects.
 
 use super::{Allowed::*, Value, gaussian, named_mask};
+use crate::volumes;
 use crate::{Error, Formula, Mask, PointOp, Result};
 
 filters! {
@@ -17,6 +18,7 @@ filters! {
     }
     source "no common library's; with an amount of 1 the mask `sharpen`"
     examples ["photo.png sharp.png --amount 0.5"]
+    volume None;
 
     /// Sharpen by adding back the difference from a blurred copy.
     ///
@@ -49,6 +51,7 @@ filters! {
         "photo.jpg sharp.png --sigma 2 --amount 0.8 --threshold 3",
         "photo.jpg sharp.npy --sigma 1.5 --out-type f32",
     ]
+    volume Some(|of| volumes::unsharp(of.each("sigma")?, of.one("amount")?, of.one("threshold")?));
 
     /// A relief lit from the upper left.
     ///
@@ -56,6 +59,7 @@ filters! {
     emboss() -> Emboss {}
     source "the mask `emboss`"
     examples ["photo.png relief.png"]
+    volume None;
 
     /// Mean over a line.
     ///
@@ -78,6 +82,7 @@ filters! {
     ) -> MotionBlur {}
     source "no common library's; points of a line, bilinearly"
     examples ["photo.jpg moved.png --length 21 --angle 30", "photo.jpg moved.png --length 9"]
+    volume None;
 }
 
 /// Longest line of a motion blur, in pixels.

@@ -1,6 +1,7 @@
 //! Magnitude and direction of the gradient.
 
 use super::{Allowed::*, Scharr, Sobel, Value};
+use crate::volumes;
 use crate::{Error, Formula, Named, PointOp, Result};
 use std::fmt::{self, Display};
 
@@ -39,6 +40,7 @@ filters! {
         "photo.png directions.npy --direction",
         "photo.png edges.npy --ksize 5 --out-type f32 --border crop",
     ]
+    volume Some(|_| volumes::gradient());
 }
 
 /// The derivative that a gradient is made of.

@@ -4,7 +4,7 @@
 //! command line with help, manual page and completions, its place in `docs/filters.md`, and its tests on every device.
 
 #[macro_use]
-mod definition;
+pub(crate) mod definition;
 
 mod bells;
 mod derivatives;

@@ -1,6 +1,7 @@
 //! Statistics of the samples in a window around each pixel.
 
 use super::{Allowed::*, Size, Value};
+use crate::volumes;
 use crate::{Formula, MAX_MASK_SIDE, Result};
 
 filters! {
@@ -13,6 +14,7 @@ filters! {
     ) -> LocalMean {}
     source "OpenCV's `blur`; SciPy's `uniform_filter`"
     examples ["photo.png mean.png --size 15", "photo.png mean.png --size 5x3"]
+    volume Some(|of| volumes::mean(of.each("size")?));
 
     /// Standard deviation in a window.
     ///
@@ -33,6 +35,7 @@ filters! {
     ) -> LocalStd {}
     source "NumPy's `std` of each window"
     examples ["photo.png texture.npy --size 7x5 --out-type f32", "photo.png texture.png --size 4"]
+    volume Some(|of| volumes::deviation(of.each("size")?));
 }
 
 impl LocalMean {

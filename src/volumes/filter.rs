@@ -6,7 +6,7 @@ use crate::choice::Choice;
 use crate::conversion::Conversion;
 use crate::setters::setters;
 use crate::target::{Room, Target};
-use crate::{Border, Cast, Device, Error, Extent, Overflow, PixelType, PointOp, Result, Rounding, Source};
+use crate::{Border, Cast, Device, Error, Extent, PixelType, PointOp, Result, Source};
 use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of, voxels};
 
 /// A filter of a volume that is ready to [`run`](VolumeFilterBuilder::run), with defaults that may be changed before.
@@ -31,7 +31,7 @@ struct Options<'a> {
     choice: Choice<'a>,
 }
 
-setters! { ['a] VolumeFilterBuilder<'a>: variant(options.choice) }
+setters! { ['a] VolumeFilterBuilder<'a>: variant(options.choice), cast(options.cast) }
 
 impl<'a> VolumeFilterBuilder<'a> {
     pub(super) fn new(device: &'a Device, source: VolumeSource<'a>, formula: VolumeFormula) -> Self {
@@ -55,19 +55,6 @@ impl<'a> VolumeFilterBuilder<'a> {
     /// saturate.
     pub fn out_type(mut self, pixel: PixelType) -> Self {
         self.out_type = Some(pixel);
-        self
-    }
-
-    /// Sets how a sum becomes an integer, as for [images](crate::FilterBuilder::rounding).
-    pub fn rounding(mut self, rounding: Rounding) -> Self {
-        self.options.cast.rounding = rounding;
-        self
-    }
-
-    /// Sets what becomes of a sum that the output's integer type does not hold, as for
-    /// [images](crate::FilterBuilder::overflow).
-    pub fn overflow(mut self, overflow: Overflow) -> Self {
-        self.options.cast.overflow = overflow;
         self
     }
 

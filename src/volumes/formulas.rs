@@ -40,6 +40,18 @@ pub fn gaussian_gradient(sigma: [f64; 3], truncate: f64) -> Result<VolumeFormula
     Ok(VolumeFormula::magnitude(along_each(|order| gaussian(sigma, order, truncate))?))
 }
 
+/// The difference of two Gaussian blurs, the narrow one less the wide one: scikit-image's `difference_of_gaussians`.
+///
+/// # Errors
+/// As [`gaussian`], and [`Error::Parameter`](crate::Error::Parameter) for a wide blur that is narrower along an axis.
+pub fn dog(sigma_low: [f64; 3], sigma_high: [f64; 3], truncate: f64) -> Result<VolumeFormula> {
+    let (low, high) = (gaussian(sigma_low, [0; 3], truncate)?, gaussian(sigma_high, [0; 3], truncate)?);
+    for (low, high) in sigma_low.into_iter().zip(sigma_high) {
+        filters::check_wide(low, high)?;
+    }
+    Ok(VolumeFormula::of(PointOp::weighted(1.0, -1.0, 0.0), low, Some(high)))
+}
+
 /// Makes a formula for each axis from a triple that is 1 for the axis and else 0.
 fn along_each(mut make: impl FnMut([u32; 3]) -> Result<VolumeFormula>) -> Result<[VolumeFormula; 3]> {
     Ok([make([1, 0, 0])?, make([0, 1, 0])?, make([0, 0, 1])?])

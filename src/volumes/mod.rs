@@ -22,6 +22,7 @@ mod named;
 pub use apron_core::{AnyVolume, Slice, Volume, VolumeBorders, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights};
 pub use filter::VolumeFilterBuilder;
 pub use formulas::*;
+pub(crate) use named::Form;
 pub use named::{formula, is_value, names};
 
 use crate::{Device, DeviceImage, Error, Image, Pixel, PixelType, Report, Result, Source};

@@ -1,46 +1,21 @@
 //! The filters of volumes by name, from parameters that are given as text.
 
 use super::VolumeFormula;
-use crate::filters::{Definition, definitions};
-use crate::{Error, MAX_MASK_SIDE, Result};
-use std::fmt::Display;
-use std::str::FromStr;
+use crate::filters::definition::{Given, hold};
+use crate::filters::{Allowed, Definition, Parameter, Value, definitions};
+use crate::{Error, Result};
+use std::cell::RefCell;
 
-/// A lookup of a parameter's text by name; `None` if it is not given.
-type Given<'g> = &'g dyn Fn(&str) -> Option<String>;
+/// A named filter's form in three dimensions: how its formula is made of the filter's parameters.
+pub(crate) type Form = fn(&Parameters<'_>) -> Result<VolumeFormula>;
 
-/// A named filter: its parameters, and how it is made of them.
-type Named = (&'static str, &'static [&'static str], fn(Parameters<'_>) -> Result<VolumeFormula>);
-
-/// All named filters. Those of images that are not here have no form in three dimensions yet.
-const NAMED: &[Named] = &[
-    ("gaussian", &["sigma", "order", "truncate"], gaussian),
-    ("gaussian-derivative", &["sigma", "order", "truncate"], gaussian),
-    ("laplacian-of-gaussian", &["sigma", "truncate"], |of| {
-        super::laplacian_of_gaussian(of.each("sigma", ',', 0.0)?, of.one("truncate", 4.0)?)
-    }),
-    ("gaussian-gradient", &["sigma", "truncate"], |of| {
-        super::gaussian_gradient(of.each("sigma", ',', 0.0)?, of.one("truncate", 4.0)?)
-    }),
-    ("sobel", &["dx", "dy"], |of| super::sobel(of.axis()?)),
-    ("prewitt", &["dx", "dy"], |of| super::prewitt(of.axis()?)),
-    ("gradient", &[], |_| super::gradient()),
-    ("laplacian", &[], |_| super::laplacian()),
-    ("box", &["size"], |of| super::mean(of.size()?)),
-    ("local-mean", &["size"], |of| super::mean(of.size()?)),
-    ("local-std", &["size"], |of| super::deviation(of.size()?)),
-    ("unsharp", &["sigma", "amount", "threshold"], |of| {
-        super::unsharp(of.each("sigma", ',', 0.0)?, of.one("amount", 1.0)?, of.one("threshold", 0.0)?)
-    }),
-];
-
-fn gaussian(of: Parameters<'_>) -> Result<VolumeFormula> {
-    super::gaussian(of.each("sigma", ',', 0.0)?, of.each("order", ',', 0)?, of.one("truncate", 4.0)?)
-}
+/// Verbs of operations that are no named filters, and the named filters that compute the same.
+const OPERATIONS: [(&str, &str); 2] = [("gaussian", "gaussian-derivative"), ("box", "local-mean")];
 
 /// Lists the names of the filters that volumes have.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    NAMED.iter().map(|named| named.0)
+    let named = definitions().filter(|definition| definition.volume.is_some()).map(|definition| definition.name);
+    OPERATIONS.iter().map(|operation| operation.0).chain(named)
 }
 
 /// Returns whether a text is a value for each of the three axes, such as `2,2,1` or `5x5x3`.
@@ -64,69 +39,79 @@ pub fn is_value(text: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for a name that volumes do not have, for text that cannot be parsed, and for a value that is not allowed.
+/// [`Error::Parameter`] for a name that volumes do not have, for text that cannot be parsed, for a value that is not allowed, and
+/// for a parameter that the filter has for images alone.
 pub fn formula(name: &str, given: impl Fn(&str) -> Option<String>) -> Result<VolumeFormula> {
-    let Some((verb, taken, make)) = NAMED.iter().find(|named| named.0 == name) else {
-        let names: Vec<&str> = names().collect();
-        let limit = format!("one of {}", names.join(", "));
+    let (operation, sought) = OPERATIONS.iter().find(|operation| operation.0 == name).copied().unzip();
+    let sought = sought.unwrap_or(name);
+    let found = definitions().find(|definition| definition.name == sought || definition.aliases.contains(&sought));
+    let Some((definition, form)) = found.and_then(|definition| Some((definition, definition.volume?))) else {
+        let limit = format!("one of {}", names().collect::<Vec<_>>().join(", "));
         return Err(Error::parameter("volume", "filter", format!("'{name}'"), limit));
     };
-    let definition = definitions().find(|definition| definition.name == *verb);
-    if let Some(Definition { parameters, .. }) = definition {
-        for parameter in parameters.iter().filter(|parameter| !taken.contains(&parameter.name)) {
-            let default = parameter.default().unwrap_or_default();
-            if let Some(value) = given(parameter.name).filter(|value| *value != default) {
-                return Err(Error::parameter(verb, parameter.name, value, format!("{default}, for volumes")));
-            }
-        }
-    }
-    let has_dz = ["sobel", "prewitt"].contains(verb);
-    if let Some(dz) = given("dz").filter(|_| !has_dz) {
-        return Err(Error::parameter(verb, "dz", dz, "left out: it is for sobel and prewitt"));
-    }
-    make(Parameters { verb, given: &given })
+    let verb = operation.unwrap_or(definition.name);
+    let parameters = Parameters { verb, definition, given: &given, read: RefCell::default() };
+    let formula = form(&parameters)?;
+    parameters.check_unread()?;
+    Ok(formula)
 }
 
-/// The parameters of a filter.
-#[derive(Clone, Copy)]
-struct Parameters<'g> {
+/// The order of a derivative along z, which images do not have.
+const DZ: &str = "dz";
+
+/// The parameters of a named filter, as its form reads them.
+pub(crate) struct Parameters<'g> {
     verb: &'static str,
+    definition: &'static Definition,
     given: Given<'g>,
+    /// The names of the parameters that were read.
+    read: RefCell<Vec<&'static str>>,
 }
 
 impl Parameters<'_> {
+    fn find(&self, name: &str) -> Option<&'static Parameter> {
+        self.definition.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Returns the text of a parameter, and what is allowed.
+    fn text(&self, name: &'static str, wanted: &str) -> Result<(String, Allowed)> {
+        self.read.borrow_mut().push(name);
+        let parameter = self.find(name);
+        let default = || parameter.and_then(Parameter::default);
+        let text = (self.given)(name).or_else(default);
+        let text = text.ok_or_else(|| Error::parameter(self.verb, name, "not given", wanted))?;
+        Ok((text, parameter.map_or(Allowed::Any, |parameter| parameter.allowed)))
+    }
+
     /// Reads a number.
-    fn one<N: FromStr>(&self, name: &'static str, default: N) -> Result<N> {
-        let Some(text) = (self.given)(name) else { return Ok(default) };
-        text.trim().parse().map_err(|_| Error::parameter(self.verb, name, format!("'{text}'"), "a number"))
+    pub(crate) fn one<V: Value>(&self, name: &'static str) -> Result<V> {
+        let (text, allowed) = self.text(name, V::WANTED)?;
+        let value = V::read(text.trim());
+        let value = value.ok_or_else(|| Error::parameter(self.verb, name, format!("'{text}'"), V::WANTED))?;
+        hold(self.verb, name, value, allowed)?;
+        Ok(value)
     }
 
     /// Reads one number for all axes, or one for each.
-    fn each<N: FromStr + Copy + Display>(&self, name: &'static str, separator: char, default: N) -> Result<[N; 3]> {
-        let Some(text) = (self.given)(name) else { return Ok([default; 3]) };
-        let wrong = || {
-            let limit = format!("one value for all axes, or three, as x{separator}y{separator}z");
-            Error::parameter(self.verb, name, format!("'{text}'"), limit)
+    pub(crate) fn each<V: Value>(&self, name: &'static str) -> Result<[V; 3]> {
+        let separator = if self.find(name).is_some_and(|parameter| parameter.shape.contains('x')) { 'x' } else { ',' };
+        let limit = format!("one value for all axes, or three, as x{separator}y{separator}z");
+        let (text, allowed) = self.text(name, &limit)?;
+        let numbers: Option<Vec<V>> = text.split(separator).map(|one| V::read(one.trim())).collect();
+        let values = match numbers.as_deref() {
+            Some(&[all]) => [all; 3],
+            Some(&[x, y, z]) => [x, y, z],
+            _ => return Err(Error::parameter(self.verb, name, format!("'{text}'"), limit)),
         };
-        let numbers: Vec<N> =
-            text.split(separator).map(|one| one.trim().parse().map_err(|_| wrong())).collect::<Result<_>>()?;
-        match numbers[..] {
-            [all] => Ok([all; 3]),
-            [x, y, z] => Ok([x, y, z]),
-            _ => Err(wrong()),
-        }
-    }
-
-    fn size(&self) -> Result<[u32; 3]> {
-        if (self.given)("size").is_none() {
-            return Err(Error::parameter(self.verb, "size", "not given", format!("1 to {MAX_MASK_SIDE}")));
-        }
-        self.each("size", 'x', 1)
+        values.iter().try_for_each(|&value| hold(self.verb, name, value, allowed))?;
+        Ok(values)
     }
 
     /// Reads the axis of a first derivative.
-    fn axis(&self) -> Result<usize> {
-        let orders = [self.one("dx", 0)?, self.one("dy", 0)?, self.one("dz", 0u32)?];
+    pub(crate) fn axis(&self) -> Result<usize> {
+        let z = if (self.given)(DZ).is_some() { self.one(DZ)? } else { 0 };
+        let orders: [u32; 3] = [self.one("dx")?, self.one("dy")?, z];
+        self.read.borrow_mut().push(DZ);
         match orders {
             [1, 0, 0] => Ok(0),
             [0, 1, 0] => Ok(1),
@@ -135,6 +120,21 @@ impl Parameters<'_> {
                 let limit = "1 for one axis, and 0 for the others";
                 Err(Error::parameter(self.verb, "dx, dy and dz", format!("{x}, {y} and {z}"), limit))
             }
+        }
+    }
+
+    /// Finds a parameter that the form did not read, and whose value is not its default.
+    fn check_unread(&self) -> Result<()> {
+        let read = self.read.borrow();
+        for parameter in self.definition.parameters.iter().filter(|parameter| !read.contains(&parameter.name)) {
+            let default = parameter.default().unwrap_or_default();
+            if let Some(value) = (self.given)(parameter.name).filter(|value| *value != default) {
+                return Err(Error::parameter(self.verb, parameter.name, value, format!("{default}, for volumes")));
+            }
+        }
+        match (self.given)(DZ).filter(|_| !read.contains(&DZ)) {
+            Some(dz) => Err(Error::parameter(self.verb, DZ, dz, "left out: it is for sobel and prewitt")),
+            None => Ok(()),
         }
     }
 }
@@ -160,6 +160,24 @@ mod tests {
     }
 
     #[test]
+    fn defaults_are_the_definitions() {
+        let unsharp = of("unsharp", &[("sigma", "2,1,0.5")]).unwrap();
+        assert_eq!(unsharp, super::super::unsharp([2.0, 1.0, 0.5], 1.0, 0.0).unwrap());
+        let log = of("log", &[("sigma", "1.5")]).unwrap();
+        assert_eq!(log, super::super::laplacian_of_gaussian([1.5; 3], 4.0).unwrap());
+        let dog = of("dog", &[("sigma-low", "1"), ("sigma-high", "2,2,1.5"), ("truncate", "3")]).unwrap();
+        assert_eq!(dog, super::super::dog([1.0; 3], [2.0, 2.0, 1.5], 3.0).unwrap());
+        // Each filter that volumes have can be made of no more than what has no default.
+        for definition in definitions().filter(|definition| definition.volume.is_some()) {
+            let missing = |name: &str| match definition.parameters.iter().find(|parameter| parameter.name == name) {
+                Some(parameter) if parameter.default().is_none() => Some("1".to_string()),
+                _ => (name == "dx").then(|| "1".to_string()),
+            };
+            formula(definition.name, missing).unwrap();
+        }
+    }
+
+    #[test]
     fn what_can_never_be_right_is_refused() {
         for (name, given, part) in [
             ("emboss", &[][..], "filter is 'emboss'"),
@@ -174,6 +192,8 @@ mod tests {
             ("box", &[("size", "0")], "size is 0"),
             ("box", &[("size", "70000x1x1")], "size is 70000"),
             ("unsharp", &[("sigma", "1"), ("amount", "x")], "amount is 'x'"),
+            ("unsharp", &[("sigma", "1"), ("threshold", "-1")], "threshold is -1, but must be 0 or more"),
+            ("dog", &[("sigma-low", "2"), ("sigma-high", "2,2,1")], "the wide sigma is 1, but must be 2 or more"),
         ] {
             let error = of(name, given).unwrap_err();
             assert!(error.to_string().contains(part), "{error}");

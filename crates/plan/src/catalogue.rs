@@ -3,8 +3,8 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, fft, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics,
-    volumes, words,
+    boxes, conv1d, conv2d, fft, histogram, local, lookup, march, paired, patch, pointwise, rgba, statistics, volumes,
+    words,
 };
 use apron_abi::Family;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ const FAMILIES: &[&[Variant]] = &[
     words::VARIANTS,
     conv1d::VARIANTS,
     conv2d::VARIANTS,
-    scaled::VARIANTS,
+    conv2d::scaled::VARIANTS,
     boxes::VARIANTS,
     rgba::VARIANTS,
     histogram::bytes::VARIANTS,

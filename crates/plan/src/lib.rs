@@ -24,7 +24,6 @@ mod pointwise;
 mod recipe;
 mod rewrite;
 mod rgba;
-mod scaled;
 mod statistics;
 mod summation;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Recipes of dense correlation.
 
+pub(crate) mod scaled;
+
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::rewrite::rounding;
