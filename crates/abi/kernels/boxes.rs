@@ -30,6 +30,8 @@ fn rows() -> Vec<Row> {
         let row = row.block("[BOX_STRIP / BOX_BYTES, 1]").shared("SharedMemory::BoxTile", 4);
         rows.push(row.residents(16));
     }
+    let row = kernel("prefix", "means", ["u8", "u8"], "boxes::Prefix", "PrefixParams").block("[32, 1]");
+    rows.push(row.shared("SharedMemory::Bytes(PREFIX_BYTES)", 3).residents(16));
     sliding(&mut rows, &["u8", "u16", "i16"].map(|src| (src, &["u32", "u64"][..])), ("boxes::Scaled", 1));
     ordered(&mut rows, &["f32"], ("f32", "boxes::Scaled", 1), &["f32"]);
     ordered(&mut rows, &["f64"], ("f64", "boxes::Scaled", 1), &["f64"]);

@@ -200,3 +200,52 @@ pub struct BoxParams {
     /// Layout of the block's shared memory.
     pub tile: BoxTile,
 }
+
+/// Samples that a lane of the means by prefix sums loads at once.
+pub const PREFIX_VECTOR: u32 = 16;
+
+/// Shared memory of a block of the means by prefix sums, in bytes: the prefix sums of a row, each lane's padded by one, and its means,
+/// with a vector before them and one after them.
+pub const PREFIX_BYTES: u32 = 32 * (PREFIX_VECTOR + 1) * 4 + 34 * PREFIX_VECTOR;
+
+/// Parameters of the means of bytes by prefix sums, of images of one channel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PrefixParams {
+    /// Input row stride.
+    pub row_stride: u32,
+    /// Input width.
+    pub width: u32,
+    /// Input height.
+    pub height: u32,
+    /// Output width.
+    pub out_width: u32,
+    /// Output height.
+    pub out_height: u32,
+    /// Width of the window.
+    pub window_x: u32,
+    /// Height of the window.
+    pub window_y: u32,
+    /// Input column of the first window's first sample.
+    pub origin_x: i32,
+    /// Input row of the first window's first sample.
+    pub origin_y: i32,
+    /// Output samples per row of a block.
+    pub outputs: u32,
+    /// Strips: groups of columns.
+    pub strips: u32,
+    /// Number of the first strips and of the last ones whose rows two blocks share.
+    pub edges: [u32; 2],
+    /// Output rows per block, an even number.
+    pub rows: u32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// Value outside the image, where the border is constant.
+    pub constant: u32,
+    /// Half the pixels of a window, rounded down.
+    pub bias: u32,
+    /// A mean is a byte of the upper 32 bits of `(sum + bias) * multiplier`.
+    pub multiplier: u32,
+    /// The number of that byte of two words, as two hexadecimal digits.
+    pub bytes: u32,
+}

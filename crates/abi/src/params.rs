@@ -68,6 +68,7 @@ pub enum Params {
     MarchParams(MarchParams),
     PairedParams(PairedParams),
     BoxParams(BoxParams),
+    PrefixParams(PrefixParams),
     SlidingParams(SlidingParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramTotalsParams(HistogramTotalsParams),
@@ -114,6 +115,7 @@ impl Params {
                 Params::PairedParams(PairedParams { march: MarchParams { row_stride, ..p.march }, ..p })
             }
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
+            Params::PrefixParams(p) => Params::PrefixParams(PrefixParams { row_stride, ..p }),
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { row_stride, ..p }),
             Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),

@@ -292,6 +292,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::PiecesParams(params) => (&raw mut *params).cast(),
         Params::TensorParams(params) => (&raw mut *params).cast(),
         Params::BoxParams(params) => (&raw mut *params).cast(),
+        Params::PrefixParams(params) => (&raw mut *params).cast(),
         Params::SlidingParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
         Params::VolumesParams(params) => (&raw mut *params).cast(),

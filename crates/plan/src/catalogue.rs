@@ -153,10 +153,10 @@ mod tests {
             let (shape, bins) = (Shape::new(20, 10, channels).unwrap(), Bins { count, range: Some(range) });
             Problem::from(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: true })
         };
-        let boxes = |pixel, channels, width, height| {
+        let box_of = |columns, pixel, channels, width, height| {
             let (scale, border) = (Scale::Mean, Border::Replicate);
             Problem::from(BoxFilter {
-                shape: Shape::new(20, 10, channels).unwrap(),
+                shape: Shape::new(columns, 10, channels).unwrap(),
                 src: pixel,
                 dst: pixel,
                 width,
@@ -167,8 +167,13 @@ mod tests {
                 extent: Extent::Same,
             })
         };
+        let boxes = |pixel, channels, width, height| box_of(20, pixel, channels, width, height);
         last.push((boxes(F32, 1, 287, 287), "boxes-chunks", boxes(F32, 1, 65536, 3)));
         last.push((boxes(U8, 1, 257, 351), "boxes-chunks", boxes(U8, 1, 258, 1)));
+        let gray = |columns, width, height| box_of(columns, U8, 1, width, height);
+        last.push((gray(1000, 463, 2263), "boxes-prefix", gray(1000, 465, 3)));
+        last.push((gray(416, 383, 3), "boxes-prefix", gray(416, 387, 3)));
+        last.push((gray(416, 3, 3), "boxes-prefix", gray(416, 3, 4)));
         last.push((boxes(U8, 4, 129, 253), "boxes-strips", boxes(U8, 4, 131, 3)));
         last.push((boxes(U8, 4, 3, 257), "boxes-strips", boxes(U8, 4, 3, 259)));
         last.push((boxes(U8, 4, 3, 3), "boxes-strips", boxes(U8, 4, 2, 3)));

@@ -22,11 +22,13 @@
 mod bytes;
 mod floats;
 mod ordered;
+mod prefix;
 mod simple;
 mod sliding;
 
 pub use bytes::{Bytes, Strips};
 pub use floats::Floats;
+pub use prefix::Prefix;
 pub use simple::{SimpleColumns, SimpleRows};
 pub use sliding::Scaled;
 

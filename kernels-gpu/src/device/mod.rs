@@ -220,9 +220,20 @@ pub trait Device: Copy {
     /// byte.
     #[inline(always)]
     fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
+        self.pick_at(low, high, BYTES)
+    }
+    /// As [`pick`](Device::pick), with a selector that is computed.
+    #[inline(always)]
+    fn pick_at(self, low: u32, high: u32, bytes: u32) -> u32 {
         let both = low as u64 | (high as u64) << 32;
-        let byte = |k: u32| (both >> (((BYTES >> (4 * k)) & 7) * 8)) as u32 & 0xff;
+        let byte = |k: u32| (both >> (((bytes >> (4 * k)) & 7) * 8)) as u32 & 0xff;
         byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24
+    }
+    /// Adds the products of four bytes by four signed bytes to a sum, modulo 2^32, as PTX's `dp4a`.
+    #[inline(always)]
+    fn dot_bytes(self, bytes: u32, signed: u32, sum: u32) -> u32 {
+        let product = |k: u32| ((bytes >> (8 * k)) & 0xff).wrapping_mul((signed >> (8 * k)) as i8 as i32 as u32);
+        sum.wrapping_add(product(0)).wrapping_add(product(1)).wrapping_add(product(2)).wrapping_add(product(3))
     }
     /// Returns the bytes of a word, the lowest first, each times [`BYTE_UNIT`](apron_abi::BYTE_UNIT).
     fn bytes_of(self, word: u32) -> [f32; 4];

@@ -1,5 +1,7 @@
 //! Recipes of box filters.
 
+mod prefix;
+
 use crate::kernels;
 use crate::machine::Tuning;
 use crate::recipe::Steps;
@@ -307,6 +309,16 @@ pub(crate) const VARIANTS: &[Variant] = &[
             Family::Boxes,
             "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
             &For(strips),
+        )
+    },
+    Variant {
+        rank: 15,
+        grids: Grids { rows: &[16, 24, 32, 48, 64], residents: &[1] },
+        ..Variant::new(
+            "boxes-prefix",
+            Family::Boxes,
+            "means of bytes of one channel, over an odd number of pixels below 2^20, up to 463 wide, of rows wider by 32",
+            &For(prefix::plan),
         )
     },
     Variant {

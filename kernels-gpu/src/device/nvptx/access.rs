@@ -1,5 +1,7 @@
 //! Accesses of elements of any type. They expand in a function where `asm!`, `transmute_copy` and [`ElementType`] are in scope.
 
+use core::arch::asm;
+
 /// Loads an element, by its type's tag: the asm of a generic function cannot name a type, but the tag is a constant,
 /// so one arm remains.
 macro_rules! load {
@@ -73,3 +75,45 @@ macro_rules! store {
 }
 
 pub(super) use {load, store};
+
+/// As [`Device::load_words`](super::super::Device::load_words).
+#[inline(always)]
+pub(super) unsafe fn load_words(address: u64) -> [u32; 4] {
+    let (a, b, c, d): (u32, u32, u32, u32);
+    unsafe {
+        asm!(
+            "ld.global.nc.v4.u32 {{{0}, {1}, {2}, {3}}}, [{4}];",
+            out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+            in(reg64) address,
+            options(pure, readonly, nostack)
+        );
+    }
+    [a, b, c, d]
+}
+
+/// As [`Device::store4`](super::super::Device::store4). Streaming stores: outputs are written once, and should not evict data that
+/// will be read.
+#[inline(always)]
+pub(super) unsafe fn store4(address: u64, [a, b, c, d]: [u32; 4]) {
+    unsafe {
+        asm!(
+            "st.global.cs.v4.b32 [{4}], {{{0}, {1}, {2}, {3}}};",
+            in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+            in(reg64) address,
+            options(nostack)
+        );
+    }
+}
+
+/// As [`Device::store2`](super::super::Device::store2).
+#[inline(always)]
+pub(super) unsafe fn store2(address: u64, [a, b]: [u32; 2]) {
+    unsafe {
+        asm!(
+            "st.global.cs.v2.b32 [{2}], {{{0}, {1}}};",
+            in(reg32) a, in(reg32) b,
+            in(reg64) address,
+            options(nostack)
+        );
+    }
+}

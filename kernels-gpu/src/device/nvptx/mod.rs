@@ -166,16 +166,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
-        let (a, b, c, d): (u32, u32, u32, u32);
-        unsafe {
-            asm!(
-                "ld.global.nc.v4.u32 {{{0}, {1}, {2}, {3}}}, [{4}];",
-                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
-                in(reg64) global_address(from, index),
-                options(pure, readonly, nostack)
-            );
-        }
-        [a, b, c, d]
+        unsafe { access::load_words(global_address(from, index)) }
     }
 
     #[inline(always)]
@@ -274,34 +265,27 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
-        // Streaming stores: outputs are written once, and should not evict data that will be read.
-        unsafe {
-            let [a, b, c, d]: [u32; 4] = transmute_copy(&values);
-            asm!(
-                "st.global.cs.v4.b32 [{4}], {{{0}, {1}, {2}, {3}}};",
-                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
-                in(reg64) global_address(to, index),
-                options(nostack)
-            );
-        }
+        unsafe { access::store4(global_address(to, index), transmute_copy(&values)) }
     }
 
     #[inline(always)]
     unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
-        unsafe {
-            let [a, b]: [u32; 2] = transmute_copy(&values);
-            asm!(
-                "st.global.cs.v2.b32 [{2}], {{{0}, {1}}};",
-                in(reg32) a, in(reg32) b,
-                in(reg64) global_address(to, index),
-                options(nostack)
-            );
-        }
+        unsafe { access::store2(global_address(to, index), transmute_copy(&values)) }
     }
 
     #[inline(always)]
     fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
         packing::pick::<BYTES>(low, high)
+    }
+
+    #[inline(always)]
+    fn pick_at(self, low: u32, high: u32, bytes: u32) -> u32 {
+        packing::pick_at(low, high, bytes)
+    }
+
+    #[inline(always)]
+    fn dot_bytes(self, bytes: u32, signed: u32, sum: u32) -> u32 {
+        products::dot_bytes(bytes, signed, sum)
     }
 
     #[inline(always)]

@@ -44,6 +44,21 @@ pub(super) fn pick<const BYTES: u32>(low: u32, high: u32) -> u32 {
     word
 }
 
+/// As [`Device::pick_at`](super::super::Device::pick_at).
+#[inline(always)]
+pub(super) fn pick_at(low: u32, high: u32, bytes: u32) -> u32 {
+    let word: u32;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!(
+            "prmt.b32 {0}, {1}, {2}, {3};",
+            out(reg32) word, in(reg32) low, in(reg32) high, in(reg32) bytes,
+            options(pure, nomem, nostack)
+        );
+    }
+    word
+}
+
 /// As [`Device::bytes_of`](super::super::Device::bytes_of).
 #[inline(always)]
 pub(super) fn bytes_of(word: u32) -> [f32; 4] {

@@ -46,3 +46,18 @@ pub(super) fn multiply_wide(a: i32, b: i32) -> i64 {
     }
     product
 }
+
+/// As [`Device::dot_bytes`](super::super::Device::dot_bytes).
+#[inline(always)]
+pub(super) fn dot_bytes(bytes: u32, signed: u32, sum: u32) -> u32 {
+    let result: u32;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!(
+            "dp4a.u32.s32 {0}, {1}, {2}, {3};",
+            out(reg32) result, in(reg32) bytes, in(reg32) signed, in(reg32) sum,
+            options(pure, nomem, nostack)
+        );
+    }
+    result
+}
