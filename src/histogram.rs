@@ -171,16 +171,15 @@ impl Counts {
         // Counts of values are also per bin if no two values share a bin.
         let of_values = |edges: &Edges, pixel| {
             let bins = Bins::of_values(pixel).expect("an integer type");
-            bins.edges(pixel, || unreachable!("a range is given")).is_ok_and(|all| all == *edges)
+            bins.fixed_edges(pixel).is_ok_and(|all| all == *edges)
         };
         match self {
             Counts::OfBytes { edges, written, .. } => of_values(edges, PixelType::U8).then_some(written),
-            Counts::OfValues { binning, pixel, written, .. } if !binning.seeks_range(*pixel) => {
-                let edges = binning.edges(*pixel, || unreachable!("a range is given")).ok()?;
-                of_values(&edges, *pixel).then_some(written)
+            Counts::OfValues { binning, pixel, written, .. } => {
+                of_values(&binning.fixed_edges(*pixel).ok()?, *pixel).then_some(written)
             }
             Counts::OfBins { written, .. } => Some(written),
-            Counts::Done(_) | Counts::OfValues { .. } => None,
+            Counts::Done(_) => None,
         }
     }
 }

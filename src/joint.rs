@@ -5,8 +5,8 @@ use crate::choice::Choice;
 use crate::setters::setters;
 use crate::weighted::Counted;
 use crate::{
-    AnyImage, Binning, Device, DeviceImage, Error, HistogramDd, Image, Pixel, Report, Result, Source, SparseHistogram,
-    Weights,
+    AnyImage, Binning, Bins, Device, DeviceImage, Error, HistogramDd, Image, Pixel, Report, Result, Source,
+    SparseHistogram, Weights,
 };
 use apron_core::{Columns, Shape, each_type};
 
@@ -292,7 +292,7 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn histogramdd<'a>(&'a self, table: impl Into<Table<'a>>) -> HistogramDdBuilder<'a> {
-        let (binning, choice) = (OfColumns::All(Binning::OF_COLUMN), Choice::default());
+        let (binning, choice) = (OfColumns::All(Bins::OF_COLUMN.into()), Choice::default());
         HistogramDdBuilder { device: self, table: table.into(), columns: None, binning, choice }
     }
 }

@@ -13,9 +13,6 @@ use std::time::{Duration, Instant};
 
 const OPERATION: &str = "histogram";
 
-/// The range of samples that was not searched for; the range of no bins may be derived from it.
-pub(super) const UNKNOWN: (f64, f64) = (f64::NAN, f64::NAN);
-
 /// Options of a histogram.
 pub(crate) struct Counting<'a> {
     pub(crate) binning: Binning,
@@ -87,7 +84,7 @@ impl Backend {
         }
         match (src, binning, roi) {
             (PixelType::U8, _, None) => {
-                let edges = binning.edges(src, || (0.0, 255.0))?;
+                let edges = binning.fixed_edges(src)?;
                 let problem = ByteHistogram { shape, per_channel: *per_channel };
                 let channels = problem.channels();
                 let (written, made) = self.count(problem, source, None, choice)?;
@@ -159,7 +156,7 @@ impl Backend {
     ) -> Result<DeviceHistogram> {
         let (shape, src, per_channel) = (source.shape(), source.pixel_type(), *per_channel);
         let edges = match src {
-            PixelType::F32 => Some(binning.edges(src, || UNKNOWN)?),
+            PixelType::F32 => Some(binning.fixed_edges(src)?),
             _ => None,
         };
         let problem = CellHistogram { shape, src, edges: edges.clone(), per_channel, masked: roi.is_some() };

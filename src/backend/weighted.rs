@@ -1,6 +1,6 @@
 //! Histograms of weights, on the host or by kernels.
 
-use super::histogram::{UNKNOWN, whole_numbers};
+use super::histogram::whole_numbers;
 use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
@@ -98,7 +98,7 @@ impl Backend {
         let pixel = source.pixel_type();
         binning.check()?;
         if !binning.seeks_range(pixel) {
-            return binning.edges(pixel, || UNKNOWN);
+            return binning.fixed_edges(pixel);
         }
         let ranges = self.ranges(source, false)?;
         binning.edges(pixel, || ranges[0])
@@ -122,7 +122,7 @@ impl Backend {
 
 /// Returns the edges between the numbers of bins.
 fn numbered(edges: &Edges) -> Result<Edges> {
-    whole_numbers(edges).edges(PixelType::F32, || UNKNOWN)
+    whole_numbers(edges).fixed_edges(PixelType::F32)
 }
 
 /// Converts all samples of an image to f64.

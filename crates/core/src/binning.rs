@@ -1,5 +1,6 @@
 //! Assignment of samples to bins: of equal width, or between given edges.
 
+use crate::histogram::UNKNOWN;
 use crate::{Bins, Edges, Error, PixelType, Result};
 
 /// Bins of equal width, or between explicit edges.
@@ -8,7 +9,7 @@ use crate::{Bins, Edges, Error, PixelType, Result};
 /// use apron_core::{Binning, Edges, PixelType};
 ///
 /// let binning = Binning::Between(Edges::new(vec![0.0, 10.0, 100.0])?);
-/// let edges = binning.edges(PixelType::U16, || unreachable!("the edges are given"))?;
+/// let edges = binning.fixed_edges(PixelType::U16)?;
 /// assert_eq!([9.0, 10.0, 100.0, 101.0].map(|sample| edges.bin(sample)), [Some(0), Some(1), Some(1), None]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
@@ -45,6 +46,14 @@ impl Binning {
             }),
             Binning::Between(edges) => Ok(edges.clone()),
         }
+    }
+
+    /// Returns the edges that the bins have whatever the samples are: those given, over a given range, or over that of u8.
+    ///
+    /// # Errors
+    /// As [`Bins::fixed_edges`].
+    pub fn fixed_edges(&self, pixel: PixelType) -> Result<Edges> {
+        self.edges(pixel, || UNKNOWN)
     }
 
     /// Returns the last edge; infinity if it depends on the samples.
@@ -216,7 +225,7 @@ mod tests {
     #[test]
     fn a_bin_for_each_value() {
         for pixel in [PixelType::U8, PixelType::U16, PixelType::I16] {
-            let edges = Bins::of_values(pixel).unwrap().edges(pixel, || unreachable!()).unwrap();
+            let edges = Bins::of_values(pixel).unwrap().fixed_edges(pixel).unwrap();
             let (low, count) = pixel.values().unwrap();
             assert!((0..count).all(|value| edges.bin((low + value as i32) as f64) == Some(value)), "{pixel}");
         }

@@ -1,5 +1,6 @@
 //! Histogram problems, as values.
 
+use crate::histogram::UNKNOWN;
 use crate::problem::check_beside;
 use crate::{Bins, Edges, PixelType, Result, Shape};
 
@@ -40,7 +41,7 @@ impl EdgeHistogram {
     /// # Errors
     /// As [`Bins::edges`]; bins without a range need known extremes.
     pub fn edges(&self) -> Result<Edges> {
-        self.bins.edges(self.src, || self.extremes.unwrap_or((f64::NAN, f64::NAN)))
+        self.bins.edges(self.src, || self.extremes.unwrap_or(UNKNOWN))
     }
 
     /// Returns the number of channels counted separately.

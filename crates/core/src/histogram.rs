@@ -5,6 +5,9 @@ use crate::{Error, PixelType, Result};
 /// Most bins of a histogram.
 const MAX_BINS: usize = 1 << 24;
 
+/// The extremes of samples that nobody has searched: no edges follow from them.
+pub(crate) const UNKNOWN: (f64, f64) = (f64::NAN, f64::NAN);
+
 /// The number of bins and their range.
 ///
 /// Bins have equal width and are half-open, except the last, which includes the range's upper end. Samples outside the
@@ -78,6 +81,23 @@ impl Bins {
             }
         };
         self.edges_over(range, single)
+    }
+
+    /// Returns the edges that bins have whatever the samples are: over a given range, or that of u8.
+    ///
+    /// ```
+    /// use apron_core::{Bins, PixelType};
+    ///
+    /// let edges = Bins { count: 2, range: Some((0.0, 8.0)) }.fixed_edges(PixelType::I16)?;
+    /// assert_eq!(edges.values(), [0.0, 4.0, 8.0]);
+    /// assert!(Bins::from(2).fixed_edges(PixelType::I16).is_err());
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`edges`](Self::edges), and [`Error::Samples`] where the range depends on the samples.
+    pub fn fixed_edges(&self, pixel: PixelType) -> Result<Edges> {
+        self.edges(pixel, || UNKNOWN)
     }
 
     /// Returns the edges over a range; `single` for samples of f32 or f16.
@@ -181,7 +201,7 @@ impl Edges {
 /// ```
 /// use apron_core::{Bins, Histogram, PixelType};
 ///
-/// let edges = Bins { count: 2, range: Some((0.0, 256.0)) }.edges(PixelType::U8, || unreachable!("a range is given"))?;
+/// let edges = Bins { count: 2, range: Some((0.0, 256.0)) }.fixed_edges(PixelType::U8)?;
 /// let histogram = Histogram::new(edges, 3, vec![9, 1, 5, 5, 0, 10]);
 /// assert_eq!((histogram.edges(), histogram.channel(1)), (&[0.0, 128.0, 256.0][..], &[5, 5][..]));
 /// # Ok::<(), apron_core::Error>(())
@@ -235,7 +255,7 @@ impl Histogram {
     /// ```
     /// use apron_core::{Bins, Histogram, PixelType};
     ///
-    /// let edges = Bins { count: 2, range: Some((0.0, 2.0)) }.edges(PixelType::U8, || unreachable!())?;
+    /// let edges = Bins { count: 2, range: Some((0.0, 2.0)) }.fixed_edges(PixelType::U8)?;
     /// let of = |counts: [u64; 2]| Histogram::new(edges.clone(), 1, counts.to_vec());
     /// assert_eq!(of([1, 2]).plus(&of([3, 4])), of([4, 6]));
     /// # Ok::<(), apron_core::Error>(())
@@ -269,7 +289,7 @@ impl Histogram {
     /// ```
     /// use apron_core::{Bins, Histogram, PixelType};
     ///
-    /// let edges = Bins { count: 3, range: Some((0.0, 3.0)) }.edges(PixelType::U8, || unreachable!())?;
+    /// let edges = Bins { count: 3, range: Some((0.0, 3.0)) }.fixed_edges(PixelType::U8)?;
     /// assert_eq!(Histogram::new(edges, 1, vec![5, 0, 2]).cumulative(), [5, 5, 7]);
     /// # Ok::<(), apron_core::Error>(())
     /// ```
@@ -310,7 +330,7 @@ mod tests {
     use super::*;
 
     fn edges(count: usize, range: Option<(f64, f64)>) -> Edges {
-        Bins { count, range }.edges(PixelType::U8, || unreachable!()).unwrap()
+        Bins { count, range }.fixed_edges(PixelType::U8).unwrap()
     }
 
     #[test]
@@ -358,7 +378,7 @@ mod tests {
         assert!(edges(2, None, (1e30, 1e30)).is_err());
         // Edges of integers are f64.
         let fine = Bins { count: 2, range: Some((1.0, 1.00000000001)) };
-        assert!(fine.edges(PixelType::U16, || unreachable!()).is_ok());
+        assert!(fine.fixed_edges(PixelType::U16).is_ok());
         let error = edges(2, Some((0.0, 1e39)), (0.0, 1.0)).unwrap_err().to_string();
         assert!(error.contains("range is 0e0,1e39"), "{error}");
     }
@@ -379,7 +399,7 @@ mod tests {
         let edges = found(-0.1f32 as f64, -0.0);
         assert!(edges.values().iter().all(|&edge| edge as f32 as f64 == edge));
         assert!(edges.values()[256].is_sign_positive());
-        let given = Bins { count: 7, range: Some((0.1, 0.7)) }.edges(PixelType::F32, || unreachable!()).unwrap();
+        let given = Bins { count: 7, range: Some((0.1, 0.7)) }.fixed_edges(PixelType::F32).unwrap();
         assert!(given.values().iter().all(|&edge| edge as f32 as f64 == edge));
     }
 

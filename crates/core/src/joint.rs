@@ -107,10 +107,12 @@ impl Columns {
     }
 }
 
-impl Binning {
-    /// Ten even bins over the range of the samples: the default of `numpy.histogramdd`.
-    pub const OF_COLUMN: Binning = Binning::Even(Bins { count: 10, range: None });
+impl Bins {
+    /// Ten bins over the range of the samples: the default of `numpy.histogramdd`.
+    pub const OF_COLUMN: Bins = Bins { count: 10, range: None };
+}
 
+impl Binning {
     /// Returns the edges of a column's bins, as `numpy.histogramdd` has them: those of a given range are f64 for samples
     /// of any type, others those between the least and the largest sample, of u8, too. Otherwise as
     /// [`edges`](Self::edges).
@@ -304,11 +306,11 @@ mod tests {
     fn edges_of_columns_are_numpys() {
         let even = |count, range| Binning::Even(Bins { count, range });
         // numpy.histogramdd(numpy.float32([[0], [1]]), 10, [(0, 1)])[1][0][3] is 0.30000000000000004, of f64.
-        let given = even(10, Some((0.0, 1.0))).edges_of_column(PixelType::F32, || unreachable!()).unwrap();
+        let given = even(10, Some((0.0, 1.0))).edges_of_column(PixelType::F32, || (3.0, 4.0)).unwrap();
         assert_eq!(given.values()[3], 0.30000000000000004);
         let found = even(10, None).edges_of_column(PixelType::F32, || (0.0, 1.0)).unwrap();
         assert_eq!(found.values()[3], f64::from(3.0f32 * 0.1f32));
-        let bytes = Binning::OF_COLUMN.edges_of_column(PixelType::U8, || (5.0, 15.0)).unwrap();
+        let bytes = Binning::from(Bins::OF_COLUMN).edges_of_column(PixelType::U8, || (5.0, 15.0)).unwrap();
         assert_eq!((bytes.values()[0], bytes.values()[10], bytes.bins()), (5.0, 15.0, 10));
     }
 
@@ -324,7 +326,7 @@ mod tests {
         assert_eq!(three.rows(Shape::new(5, 3, 1).unwrap()).unwrap(), 5);
         let error = three.check_weights(Shape::new(3, 7, 1).unwrap(), 6).unwrap_err().to_string();
         assert_eq!(error, "histogramdd: number of weights is 6, but must be 7, one for each row");
-        let error = three.check_binning(&[Binning::OF_COLUMN]).unwrap_err().to_string();
+        let error = three.check_binning(&[Bins::OF_COLUMN.into()]).unwrap_err().to_string();
         assert!(error.contains("number of binnings is 1, but must be 3"), "{error}");
     }
 

@@ -12,7 +12,7 @@ use crate::{Error, Histogram, Result};
 /// let counts = |values: &[usize]| {
 ///     let mut counts = vec![0; 256];
 ///     values.iter().for_each(|&value| counts[value] += 1);
-///     let edges = Bins::default().edges(PixelType::U8, || unreachable!())?;
+///     let edges = Bins::default().fixed_edges(PixelType::U8)?;
 ///     Ok::<_, apron_core::Error>(Histogram::new(edges, 1, counts))
 /// };
 /// let table = apron_core::matching(&counts(&[1, 2, 3, 3])?, &counts(&[10, 20])?)?;

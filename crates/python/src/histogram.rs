@@ -19,8 +19,7 @@ const BLOCK: usize = 65_536;
 pub(crate) fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     if let (true, Some(&low), Some(&high)) = (even, edges.first(), edges.last()) {
         let bins = Bins { count: edges.len() - 1, range: Some((low, high)) };
-        let found = bins.edges(pixel, || unreachable!("a range is given"));
-        if found.is_ok_and(|found| found.values() == edges) {
+        if bins.fixed_edges(pixel).is_ok_and(|found| found.values() == edges) {
             return Ok(Binning::Even(bins));
         }
     }

@@ -80,9 +80,8 @@ impl Args {
             let what = format!("--bins for {} columns and --range for {}", counts.len(), ranges.len());
             return Err(Error::Usage(format!("{what}, but both must be for all or for each of up to {MAX_COLUMNS}")));
         }
-        let Binning::Even(ten) = Binning::OF_COLUMN else { unreachable!("even bins") };
         let of = |column: usize| {
-            let count = counts.get(column).or(counts.first()).copied().unwrap_or(ten.count);
+            let count = counts.get(column).or(counts.first()).copied().unwrap_or(Bins::OF_COLUMN.count);
             Bins { count, range: ranges.get(column).or(ranges.first()).copied() }
         };
         Ok((0..most).map(|column| of(column).into()).collect())

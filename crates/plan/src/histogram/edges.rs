@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn only_samples_near_an_edge_are_compared_with_it() {
         let margin = |count, range| {
-            let edges = Bins { count, range: Some(range) }.edges(PixelType::F32, || unreachable!()).unwrap();
+            let edges = Bins { count, range: Some(range) }.fixed_edges(PixelType::F32).unwrap();
             let edges: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
             super::spacing(&edges).map(|spacing| spacing.margin)
         };
@@ -281,7 +281,7 @@ mod tests {
                 let samples: Vec<f32> = rising(low).take(steps + 1).collect();
                 let bins = Bins { count, range: Some((low as f64, samples[steps] as f64)) };
                 // Edges of bins without width are an error.
-                let Ok(edges) = bins.edges(PixelType::F32, || unreachable!()) else { continue };
+                let Ok(edges) = bins.fixed_edges(PixelType::F32) else { continue };
                 let table: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
                 let Some(per_unit) = super::per_unit(&table) else { continue };
                 proved += 1;

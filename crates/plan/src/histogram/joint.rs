@@ -171,8 +171,7 @@ mod tests {
     use apron_core::{Bins, Columns, Edges, JointHistogram, PixelType, Shape};
 
     fn problem(src: PixelType, sides: &[usize], rows: u32) -> JointHistogram {
-        let even =
-            |&count: &usize| Bins { count, range: Some((0.0, 1.0)) }.edges(PixelType::F64, || unreachable!()).unwrap();
+        let even = |&count: &usize| Bins { count, range: Some((0.0, 1.0)) }.fixed_edges(PixelType::F64).unwrap();
         let edges: Vec<Edges> = sides.iter().map(even).collect();
         let columns = Columns::all(sides.len() as u32).unwrap();
         let shape = Shape::new(sides.len() as u32, rows, 1).unwrap();
