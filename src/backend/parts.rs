@@ -6,7 +6,6 @@ use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::{Counts, DeviceHistogram, counted_by_parts};
 use crate::{AnyImage, Binning, Histogram, Report, Result, Source};
-use apron_core::each_computed;
 use apron_gpu::{Gpu, Parts, share};
 use std::sync::{Mutex, PoisonError};
 
@@ -50,7 +49,7 @@ impl Backend {
         let tops: Vec<u32> = (0..shape.height).step_by(rows as usize).collect();
         let extremes = || {
             let mut first = apron_cpu::FirstPass::new(1, Vec::new());
-            each_computed!(image, image => first.add(image), else unreachable!("a type that is computed"));
+            first.add_any(image)?;
             Ok(first.extremes())
         };
         let count = |between: &Binning| {

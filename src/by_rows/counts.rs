@@ -4,7 +4,6 @@ use super::{ReadRows, Whole, each_strip, unsupported};
 use crate::backend::computed;
 use crate::histogram::counted_by_parts;
 use crate::{Histogram, HistogramBuilder, Report, Result, Source};
-use apron_core::each_computed;
 
 const OPERATION: &str = "histogram";
 
@@ -42,11 +41,7 @@ impl HistogramBuilder<'_> {
         let pixel = rows.pixel_type();
         let extremes = || {
             let mut first = apron_cpu::FirstPass::new(1, Vec::new());
-            each_strip(OPERATION, rows, memory, |strip| {
-                let strip = computed(strip, Some(f64::INFINITY))?;
-                each_computed!(&strip, strip => first.add(strip), else unreachable!("a type that is computed"));
-                Ok(())
-            })?;
+            each_strip(OPERATION, rows, memory, |strip| first.add_any(&computed(strip, Some(f64::INFINITY))?))?;
             Ok(first.extremes())
         };
         counted_by_parts(&binning, pixel, extremes, |between| {

@@ -4,7 +4,7 @@ use super::{ReadRows, Whole, each_strip};
 use crate::backend::{Backend, HOST_WHY, computed, totals_of};
 use crate::statistics::values_of;
 use crate::{AnyImage, PixelType, Report, Result, Source, Statistics, StatisticsBuilder};
-use apron_core::{IntegerTotals, Percentile, check_percentiles, each_computed, f16};
+use apron_core::{IntegerTotals, Percentile, check_percentiles, f16};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "stats";
@@ -63,7 +63,7 @@ impl StatisticsBuilder<'_> {
             let totals = totals_of(&strip, per_channel, true);
             exact.iter_mut().zip(totals).for_each(|(all, of_strip)| *all = all.and(of_strip));
             let strip = computed(strip, None)?;
-            each_computed!(&strip, strip => first.add(strip), else unreachable!("a type that is computed"));
+            first.add_any(&strip)?;
             narrow(&mut narrowing, &strip);
             Ok(())
         })?;
@@ -71,7 +71,7 @@ impl StatisticsBuilder<'_> {
         let mut second = first.second();
         let strips = each_strip(OPERATION, rows, memory, |strip| {
             let strip = computed(strip, None)?;
-            each_computed!(&strip, strip => second.add(strip), else unreachable!("a type that is computed"));
+            second.add_any(&strip)?;
             narrow(&mut narrowing, &strip);
             Ok(())
         })?;

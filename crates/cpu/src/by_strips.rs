@@ -2,7 +2,10 @@
 
 use crate::percentiles::{Orders, UPPER, cumulated};
 use crate::statistics::{NONE, by_rows};
-use apron_core::{Image, Percentile, Pixel, Statistics, join_extremes, sample_of_order};
+use apron_core::{
+    AnyImage, Error, FloatStatistics, Image, Kind, Percentile, Pixel, Result, Statistics, each_computed, join_extremes,
+    not_computed, sample_of_order,
+};
 
 /// The first pass over the strips of an image, from the top: extremes, sums, and what percentiles need.
 ///
@@ -62,6 +65,15 @@ impl FirstPass {
                 channel.uppers.iter_mut().zip(orders.uppers()).for_each(|(all, more)| *all += more);
             }
         }
+    }
+
+    /// As [`add`](Self::add), of a strip whose type is known at run time only.
+    ///
+    /// # Errors
+    /// [`Error::PixelType`] for types in which devices do not compute.
+    pub fn add_any(&mut self, strip: &AnyImage<'_>) -> Result<()> {
+        each_computed!(strip, strip => self.add(strip), else return Err(refused(strip)));
+        Ok(())
     }
 
     /// Returns the smallest and the largest sample of all channels; NaN if a sample is.
@@ -142,6 +154,15 @@ impl SecondPass {
         }
     }
 
+    /// As [`add`](Self::add), of a strip whose type is known at run time only.
+    ///
+    /// # Errors
+    /// As [`FirstPass::add_any`].
+    pub fn add_any(&mut self, strip: &AnyImage<'_>) -> Result<()> {
+        each_computed!(strip, strip => self.add(strip), else return Err(refused(strip)));
+        Ok(())
+    }
+
     /// Ends the pass: the statistics of each channel, or of all, with the bits of [`statistics`](crate::statistics) and
     /// [`percentiles`](crate::percentiles) of the whole image, whose samples have type `T`.
     ///
@@ -163,6 +184,11 @@ impl SecondPass {
         };
         self.channels.iter().map(of).collect()
     }
+}
+
+/// Returns the error for a strip of a type in which devices do not compute.
+fn refused(strip: &AnyImage<'_>) -> Error {
+    not_computed(FloatStatistics::OPERATION, strip.pixel_type())
 }
 
 #[cfg(test)]
