@@ -1,7 +1,8 @@
 //! Filters of two parts in one launch: which filters take it, and that the bits are those of the parts one by one.
 
 use apron::{
-    Border, Borders, Device, DeviceImage, Extent, Formula, Image, Mask, PixelType, PointOp, Region, Result, Taps,
+    Border, Borders, Device, DeviceImage, Extent, Formula, Image, Mask, Method, PixelType, PointOp, Region, Result,
+    Taps,
 };
 
 fn devices() -> Vec<Device> {
@@ -175,4 +176,21 @@ fn the_cpu_takes_any_parts_at_once() {
     let cropped = Formula::of(sum, Formula::Mean(3, 3), Some(Formula::Mean(5, 3)));
     let error = cpu.apply(&bytes, cropped).border(Border::Crop).run().unwrap_err().to_string();
     assert!(error.contains("masks of two sizes leave 298x898x1 and 296x898x1"), "{error}");
+}
+
+/// The rows of a transform are not computed one by one, so that such parts are filters of their own.
+#[test]
+fn transformed_parts_are_computed_one_after_the_other() {
+    let (image, taps) =
+        (bytes(64, 1), |seed: u32| (0..20).map(move |n| (n * seed % 7) as f32 - 2.0).collect::<Vec<_>>());
+    let mask = |seed| Formula::Dense(Mask::new(5, 4, taps(seed)).unwrap());
+    let lengths = Formula::of(PointOp::Magnitude, mask(3), Some(mask(5)));
+    let of = |device: &Device| {
+        let lengths = device.apply(&image, lengths.clone()).method(Method::Fft).out_type(PixelType::F32);
+        lengths.run().unwrap().download_any().unwrap()
+    };
+    let expected = of(&Device::reference());
+    for device in devices().into_iter().chain([Device::cpu()]) {
+        assert_eq!(apron_testkit::first_mismatch(&of(&device), &expected), None, "{}", device.name());
+    }
 }

@@ -66,8 +66,8 @@ impl Paired {
     /// Returns the shape of a part and the position of its windows.
     ///
     /// # Errors
-    /// As [`FilterProblem::window`]; [`Error::Parameter`] for a region of the image itself, and for a filter that is not one
-    /// of this image to f32.
+    /// As [`FilterProblem::window`]; [`Error::Parameter`] for a region of the image itself, for a filter that is not one of
+    /// this image to f32, and for a problem whose rows are not computed one by one.
     pub fn part_window(&self, part: &Part) -> Result<Window> {
         let wrong = |parameter, value: String, limit| Err(Error::parameter(Paired::NAME, parameter, value, limit));
         let Some(filter) = self.filter(part) else {
@@ -82,13 +82,19 @@ impl Paired {
             let value = format!("a filter of {} {} to {}", filter.shape(), filter.src(), filter.dst());
             return wrong("part", value, "one of the image, to f32");
         }
-        if matches!(
-            filter,
-            FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_)
-        ) {
-            return wrong("part", filter.operation().to_string(), "a filter");
+        match filter {
+            FilterProblem::Scaled(_)
+            | FilterProblem::Fft(_)
+            | FilterProblem::Pointwise(_)
+            | FilterProblem::Pad(_)
+            | FilterProblem::Volume(_) => Err(Paired::no_part(&filter)),
+            filter => filter.window(),
         }
-        filter.window()
+    }
+
+    /// Returns the error for a problem that is no part.
+    pub fn no_part(problem: &FilterProblem) -> Error {
+        Error::parameter(Paired::NAME, "part", problem.operation(), "a filter whose rows are computed one by one")
     }
 
     /// Returns the filter of a part; `None` for the image itself.
@@ -150,6 +156,8 @@ mod tests {
         let deviation = |src, dst| LocalStd { shape, src, dst, width: 3, height: 3, border, extent };
         let part = |filter: FilterProblem| of(Part::Filter(Box::new(filter)), Some(Part::Image), wrap, same);
         assert_eq!(part(deviation(PixelType::U8, PixelType::F32).into()).unwrap().origin_x, -1);
+        let mask = crate::Mask::from_rows([[1.0]]).unwrap();
+        let fft = crate::Fft { shape, src, mask, border, extent };
         let pad = Pointwise { shape, src, second: None, dst: PixelType::F32, op: PointOp::weighted(1.0, 0.0, 0.0) };
         for (filter, why) in [
             (
@@ -158,6 +166,7 @@ mod tests {
             ),
             (deviation(PixelType::F32, PixelType::F32).into(), "of 9x7x2 f32 to f32"),
             (pad.into(), "part is pointwise, but must be a filter"),
+            (FilterProblem::Fft(fft), "part is fft, but must be a filter"),
         ] {
             let error = part(filter).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

@@ -93,8 +93,6 @@ fn filtered<I: Pixel>(
         | FilterProblem::Pointwise(_)
         | FilterProblem::Pad(_)
         | FilterProblem::Fft(_)
-        | FilterProblem::Volume(_) => {
-            unreachable!("no part")
-        }
+        | FilterProblem::Volume(_) => Err(Paired::no_part(filter)),
     }
 }

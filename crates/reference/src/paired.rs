@@ -52,8 +52,6 @@ fn filtered<I: Pixel>(image: &Image<I>, filter: &FilterProblem) -> Result<Image<
         | FilterProblem::Pointwise(_)
         | FilterProblem::Pad(_)
         | FilterProblem::Fft(_)
-        | FilterProblem::Volume(_) => {
-            unreachable!("no part")
-        }
+        | FilterProblem::Volume(_) => Err(Paired::no_part(filter)),
     }
 }
