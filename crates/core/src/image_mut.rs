@@ -149,11 +149,13 @@ impl<T: Pixel> IndexMut<(u32, u32, u32)> for ImageMut<'_, T> {
 /// # Errors
 /// [`Error::Parameter`] for another shape or type.
 pub fn check_room(room: (Shape, PixelType), result: (Shape, PixelType)) -> Result<()> {
-    if room == result {
-        return Ok(());
-    }
+    if room == result { Ok(()) } else { Err(no_room(room, result)) }
+}
+
+/// Returns the error for a destination of another shape or type than a result.
+fn no_room(room: (Shape, PixelType), result: (Shape, PixelType)) -> Error {
     let [value, limit] = [room, result].map(|(shape, pixel)| format!("{pixel} {shape}"));
-    Err(Error::parameter("run_into", "output", value, limit))
+    Error::parameter("run_into", "output", value, limit)
 }
 
 /// An [`ImageMut`] whose sample type is known at run time only.
@@ -224,22 +226,11 @@ impl AnyImageMut<'_> {
     /// # Errors
     /// [`Error::Parameter`] for another shape or type.
     pub fn copy_from(&mut self, image: &AnyImage<'_>) -> Result<()> {
-        check_room((self.shape(), self.pixel_type()), (image.shape(), image.pixel_type()))?;
-        match (self, image) {
-            (AnyImageMut::Bool(to), AnyImage::Bool(from)) => to.copy_from(from),
-            (AnyImageMut::U8(to), AnyImage::U8(from)) => to.copy_from(from),
-            (AnyImageMut::I8(to), AnyImage::I8(from)) => to.copy_from(from),
-            (AnyImageMut::U16(to), AnyImage::U16(from)) => to.copy_from(from),
-            (AnyImageMut::I16(to), AnyImage::I16(from)) => to.copy_from(from),
-            (AnyImageMut::U32(to), AnyImage::U32(from)) => to.copy_from(from),
-            (AnyImageMut::I32(to), AnyImage::I32(from)) => to.copy_from(from),
-            (AnyImageMut::U64(to), AnyImage::U64(from)) => to.copy_from(from),
-            (AnyImageMut::I64(to), AnyImage::I64(from)) => to.copy_from(from),
-            (AnyImageMut::F16(to), AnyImage::F16(from)) => to.copy_from(from),
-            (AnyImageMut::F32(to), AnyImage::F32(from)) => to.copy_from(from),
-            (AnyImageMut::F64(to), AnyImage::F64(from)) => to.copy_from(from),
-            _ => unreachable!("the types were compared"),
-        }
+        let (room, result) = ((self.shape(), self.pixel_type()), (image.shape(), image.pixel_type()));
+        each_type_mut!(self, to => match Pixel::from_any(image.view()) {
+            Some(image) => to.copy_from(&image),
+            None => Err(no_room(room, result)),
+        })
     }
 
     /// Returns the samples between the starts of two rows.

@@ -115,7 +115,7 @@ impl Pointwise {
             return wrong("n", n.to_string(), "1 or more");
         }
         if self.op.needs_two() && self.second.is_none() {
-            return wrong("images", "one".into(), "two");
+            return Err(Pointwise::needs_second());
         }
         if matches!(self.op, PointOp::Below { .. }) && self.dst != PixelType::F64 {
             let expected = "f64, for bins between f64 edges".into();
@@ -143,6 +143,11 @@ impl Pointwise {
             }
         }
         Ok(())
+    }
+
+    /// Returns the error for an operation of two images with only one.
+    pub fn needs_second() -> Error {
+        Error::parameter(Pointwise::NAME, "images", "one", "two")
     }
 
     /// Checks the problem, and that images have its shapes and types.

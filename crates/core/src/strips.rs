@@ -62,7 +62,7 @@ impl FilterProblem {
             width: window.out.width,
             height: output.end - output.start,
         };
-        Ok(Some(Strip { problem: self.on_rows(rows, region), input, output }))
+        Ok(self.on_rows(rows, region).map(|problem| Strip { problem, input, output }))
     }
 
     /// Returns what the rows of the output read; `None` if the problem has no strips.
@@ -97,8 +97,8 @@ impl FilterProblem {
         }))
     }
 
-    /// Returns the problem of an image of `height` rows that computes a region.
-    fn on_rows(&self, height: u32, region: Region) -> FilterProblem {
+    /// Returns the problem of an image of `height` rows that computes a region; `None` if the problem has no strips.
+    fn on_rows(&self, height: u32, region: Region) -> Option<FilterProblem> {
         let on = |shape: &mut Shape, border: &mut Border, extent: &mut Extent| {
             shape.height = height;
             *extent = Extent::Region(region);
@@ -117,11 +117,9 @@ impl FilterProblem {
             FilterProblem::LocalStd(p) => on(&mut p.shape, &mut p.border, &mut p.extent),
             FilterProblem::Paired(p) => on(&mut p.shape, &mut p.border, &mut p.extent),
             FilterProblem::Pointwise(p) => p.shape.height = height,
-            FilterProblem::Fft(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => {
-                unreachable!("it has no strips")
-            }
+            FilterProblem::Fft(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => return None,
         }
-        problem
+        Some(problem)
     }
 }
 

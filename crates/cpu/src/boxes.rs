@@ -7,8 +7,8 @@ use crate::tiles::Tile;
 use crate::windows::integers::{Integer, Under, Whole};
 use crate::windows::{Windows, floats, integers};
 use apron_core::{
-    Accumulator, AnyImage, AnyImageMut, BoxFilter, Image, ImageMut, Pixel, PixelType, Result, Scale, Window,
-    check_pixels,
+    Accumulator, AnyImage, AnyImageMut, BoxFilter, Error, Image, ImageMut, Pixel, PixelType, Result, Scale, Window,
+    check_pixels, not_computed,
 };
 use std::ops::Mul;
 
@@ -57,17 +57,20 @@ pub(crate) fn box_windows<I: Pixel, O: Pixel>(
         AnyImage::U8(image) => bytes(&image, filter, window, out),
         AnyImage::U16(image) => of_16_bits(&image, filter, window, out),
         AnyImage::I16(image) => of_16_bits(&image, filter, window, out),
-        AnyImage::F16(image) => of_floats(&image, filter, window, out),
-        AnyImage::F32(image) => of_floats(&image, filter, window, out),
-        AnyImage::F64(image) => match O::into_any_mut(out) {
-            AnyImageMut::F64(out) => {
-                floats_to(&image, filter, window, Factor(filter.scale.factor_f64(filter.samples())), out)
-            }
-            _ => unreachable!("the types were checked"),
-        },
-        _ => unreachable!("the types were checked"),
+        AnyImage::F16(image) => return of_floats(&image, filter, window, out),
+        AnyImage::F32(image) => return of_floats(&image, filter, window, out),
+        AnyImage::F64(image) => {
+            let out = f64::from_any_mut(O::into_any_mut(out)).ok_or_else(|| not_to(O::PIXEL, "f64"))?;
+            floats_to(&image, filter, window, Factor(filter.scale.factor_f64(filter.samples())), out);
+        }
+        other => return Err(not_computed("box", other.pixel_type())),
     }
     Ok(())
+}
+
+/// Returns the error for an output that sums of floats do not become.
+fn not_to(found: PixelType, expected: &str) -> Error {
+    Error::PixelType { operation: "box", found, expected: expected.into() }
 }
 
 /// Rows of input per tile that should stay in cache: the fastest of 16 to 256; half as many of floats, for which rows up to
@@ -135,13 +138,19 @@ fn whole<I: Integer, C: Whole, T: Whole, O: Pixel>(
 }
 
 /// Sums floats in f32.
-fn of_floats<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+fn of_floats<I: Pixel, O: Pixel>(
+    image: &Image<'_, I>,
+    filter: &BoxFilter,
+    window: Window,
+    out: ImageMut<'_, O>,
+) -> Result<()> {
     let factor = Factor(filter.scale.factor(filter.samples()));
     match O::into_any_mut(out) {
         AnyImageMut::F16(out) => floats_to(image, filter, window, factor, out),
         AnyImageMut::F32(out) => floats_to(image, filter, window, factor, out),
-        _ => unreachable!("boxes of floats have output of floats"),
+        other => return Err(not_to(other.pixel_type(), "f16 or f32")),
     }
+    Ok(())
 }
 
 /// Sums floats in the type of the factor.

@@ -1,19 +1,19 @@
 //! Conversion of the types that filters are not computed in.
 
 use crate::parallel;
-use apron_core::{AnyImage, Cast, ImageMut, Pixel, PointOp, Sample, each_type};
+use apron_core::{AnyImage, Cast, ImageMut, Pixel, Result, Sample, each_type};
 use std::ops::Range;
 
 /// Samples converted at a time, which fit the first-level cache.
 const PIECE: usize = 2048;
 
-/// Converts an image, in parallel, by [`PointOp::Cast`] or [`PointOp::Below`].
-pub(crate) fn cast_into<O: Pixel>(x: &AnyImage<'_>, op: PointOp, mut out: ImageMut<'_, O>) {
-    let (cast, below) = match op {
-        PointOp::Cast(cast) => (cast, None),
-        PointOp::Below { last } => (Cast::default(), Some(last)),
-        _ => return,
-    };
+/// Converts an image, in parallel: to numbers that are not above `below`, if there is one, and from these by `cast`.
+pub(crate) fn cast_into<O: Pixel>(
+    x: &AnyImage<'_>,
+    below: Option<f64>,
+    cast: Cast,
+    mut out: ImageMut<'_, O>,
+) -> Result<()> {
     let (row, stride) = (x.shape().row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
@@ -27,6 +27,7 @@ pub(crate) fn cast_into<O: Pixel>(x: &AnyImage<'_>, op: PointOp, mut out: ImageM
             }
         }
     });
+    Ok(())
 }
 
 /// Reads a part of a row as numbers, not above `below` if there is one.

@@ -44,8 +44,7 @@ pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     let window = problem.window()?;
     if let Some(equal) = Equal::of(problem) {
         out.check(window.out)?;
-        equal.run(image, problem, window, out);
-        return Ok(());
+        return equal.run(image, problem, window, out);
     }
     Filter::separable(image, problem, window).run_into(false, out)
 }

@@ -9,7 +9,7 @@ use crate::simd::{self, Level, Work};
 use crate::tiles::Tile;
 use crate::windows::Windows;
 use crate::windows::integers::{self, Integer, Under};
-use apron_core::{AnyImage, AnyImageMut, Image, ImageMut, Pixel, PixelType, Separable, Window};
+use apron_core::{AnyImage, AnyImageMut, Error, Image, ImageMut, Pixel, PixelType, Result, Separable, Window};
 
 /// Equal taps along each axis.
 #[derive(Clone, Copy)]
@@ -44,30 +44,40 @@ impl Equal {
         (off < 2f64.powi(-10) && largest < 2f64.powi(50)).then_some(Equal { x, y, off })
     }
 
-    /// Computes the output.
+    /// Computes the output, whose shape and type were checked.
+    ///
+    /// # Errors
+    /// [`Error::PixelType`] for other types than [`of`](Equal::of) takes.
     pub(crate) fn run<I: Pixel, O: Pixel>(
         self,
         image: &Image<I>,
         problem: &Separable,
         window: Window,
         out: ImageMut<'_, O>,
-    ) {
+    ) -> Result<()> {
         match I::into_any(image.view()) {
             AnyImage::U16(image) => self.of_type(&image, problem, window, O::into_any_mut(out)),
             AnyImage::I16(image) => self.of_type(&image, problem, window, O::into_any_mut(out)),
-            _ => unreachable!("integers of 16 bits"),
+            other => Err(refused(other.pixel_type(), "u16 or i16")),
         }
     }
 
-    fn of_type<I: Integer>(self, image: &Image<I>, problem: &Separable, window: Window, out: AnyImageMut<'_>) {
+    fn of_type<I: Integer>(
+        self,
+        image: &Image<I>,
+        problem: &Separable,
+        window: Window,
+        out: AnyImageMut<'_>,
+    ) -> Result<()> {
         let size = (problem.taps_x.len(), problem.taps_y.len());
         let windows = &Windows::new(image, window, size, problem.border);
         match out {
             AnyImageMut::U8(out) => self.to(windows, out),
             AnyImageMut::U16(out) => self.to(windows, out),
             AnyImageMut::I16(out) => self.to(windows, out),
-            _ => unreachable!("integers"),
+            other => return Err(refused(other.pixel_type(), "u8, u16 or i16")),
         }
+        Ok(())
     }
 
     fn to<I: Integer, O: Pixel<Sum = f64>>(self, windows: &Windows<'_, I>, out: ImageMut<'_, O>) {
@@ -85,6 +95,11 @@ impl Equal {
             }
         });
     }
+}
+
+/// Returns the error for a type that has no sums of windows.
+fn refused(found: PixelType, expected: &str) -> Error {
+    Error::PixelType { operation: "separable", found, expected: expected.into() }
 }
 
 /// Rounds the products of taps and sums, and lists those that are undecided.
@@ -167,7 +182,7 @@ mod tests {
                     let out = ImageMut::new(41, 30, channels, &mut again).unwrap();
                     // All are taken again.
                     let all = Equal { off: 1.0, ..Equal::of(&problem).unwrap() };
-                    all.run(&image, &problem, problem.window().unwrap(), out);
+                    all.run(&image, &problem, problem.window().unwrap(), out).unwrap();
                     assert_eq!(again, expected.packed()[..], "{x}x{y} of {tap_x}, {tap_y} in order");
                 }
             }

@@ -4,8 +4,8 @@ use crate::cast::cast_into;
 use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, deviation, direction,
-    each_computed,
+    Accumulator, AnyImage, Cast, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, deviation,
+    direction, each_computed, not_computed,
 };
 use std::ops::Range;
 
@@ -43,42 +43,67 @@ pub fn pointwise_into<O: Pixel>(
     x: &AnyImage<'_>,
     y: Option<&AnyImage<'_>>,
     problem: &Pointwise,
-    mut out: ImageMut<'_, O>,
+    out: ImageMut<'_, O>,
 ) -> Result<()> {
     problem.check_images((x.shape(), x.pixel_type()), y.map(|y| (y.shape(), y.pixel_type())))?;
     out.check(problem.shape)?;
-    if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
-        return with_alpha(&typed::<O>(x)?, &typed(y)?, out);
+    let op = match (problem.op, y) {
+        (PointOp::Alpha, Some(y)) => return with_alpha(&typed(x)?, &typed(y)?, out),
+        (PointOp::Cast(cast), _) => return cast_into(x, None, cast, out),
+        (PointOp::Below { last }, _) => return cast_into(x, Some(last), Cast::default(), out),
+        (PointOp::Weighted { a, c, .. }, None) => Op::Scaled { a, c },
+        (PointOp::Weighted { a, b, c, threshold }, Some(_)) => Op::Weighted { a, b, c, threshold },
+        (PointOp::Magnitude, Some(_)) => Op::Magnitude,
+        (PointOp::Direction, Some(_)) => Op::Direction,
+        (PointOp::Product, Some(_)) => Op::Product,
+        (PointOp::Deviation { n }, Some(_)) => Op::Deviation { n },
+        (_, None) => return Err(Pointwise::needs_second()),
+    };
+    if const { !O::PIXEL.is_computed() } {
+        return Err(not_computed("pointwise", O::PIXEL));
     }
-    if const { !O::PIXEL.is_computed() } || matches!(problem.op, PointOp::Cast(_) | PointOp::Below { .. }) {
-        cast_into(x, problem.op, out);
-        return Ok(());
+    // f32 holds the samples of all types that are computed, but f64.
+    match [Some(problem.src), problem.second].contains(&Some(PixelType::F64)) {
+        true => points::<f64, O>(op, numbers(x)?, y.map(numbers).transpose()?, out),
+        false => points::<f32, O>(op, numbers(x)?, y.map(numbers).transpose()?, out),
     }
-    let (row, stride) = (problem.shape.row_samples(), out.row_stride());
-    // Narrow images have many rows: each task takes several.
-    let rows = (1usize << 16).div_ceil(row);
-    let bands = out.spanned_mut().chunks_mut(stride * rows).enumerate().collect();
-    let of_doubles = [Some(problem.src), problem.second].contains(&Some(PixelType::F64));
-    parallel::items(bands, &|(xs, ys, doubles): &mut Scratch, (band, out): (usize, &mut [O])| {
-        for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
-            for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
-                let samples = start..start + out.len();
-                if of_doubles {
-                    let [xs, ys] = doubles;
-                    let x = numbers(x, at, samples.clone(), xs);
-                    simd::run(Points { op: problem.op, x, y: y.map(|y| numbers(y, at, samples, ys)), out });
-                } else {
-                    let x = numbers(x, at, samples.clone(), xs);
-                    simd::run(Points { op: problem.op, x, y: y.map(|y| numbers(y, at, samples, ys)), out });
-                }
-            }
-        }
-    });
     Ok(())
 }
 
-/// Samples of both images: in f32, which holds those of all types but f64, or in f64.
-type Scratch = (Vec<f32>, Vec<f32>, [Vec<f64>; 2]);
+/// An operation in f64, on two images or, `a * x + c`, on one.
+#[derive(Clone, Copy)]
+enum Op {
+    Scaled { a: f64, c: f64 },
+    Weighted { a: f64, b: f64, c: f64, threshold: f64 },
+    Magnitude,
+    Direction,
+    Product,
+    Deviation { n: f64 },
+}
+
+/// Computes the output piece by piece.
+fn points<S: Pixel + Accumulator, O: Pixel>(
+    op: Op,
+    x: &dyn Numbers<S>,
+    y: Option<&dyn Numbers<S>>,
+    mut out: ImageMut<'_, O>,
+) {
+    let (row, stride) = (out.shape().row_samples(), out.row_stride());
+    // Narrow images have many rows: each task takes several.
+    let rows = (1usize << 16).div_ceil(row);
+    let bands = out.spanned_mut().chunks_mut(stride * rows).enumerate().collect();
+    parallel::items(bands, &|(xs, ys): &mut (Vec<S>, Vec<S>), (band, out): (usize, &mut [O])| {
+        for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
+            for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+                let samples = start..start + out.len();
+                let x = x.of_row(at, samples.clone(), xs);
+                // An operation on one image does not look at `y`.
+                let y = y.map_or(x, |y| y.of_row(at, samples, ys));
+                simd::run(Points { op, x, y, out });
+            }
+        }
+    });
+}
 
 /// Borrows the image as one of this sample type.
 fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
@@ -101,47 +126,47 @@ fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_
     Ok(())
 }
 
-/// Returns a part of a row as numbers of type `S`.
-fn numbers<'a, S: Pixel + Accumulator>(
-    image: &'a AnyImage<'_>,
-    row: u32,
-    samples: Range<usize>,
-    converted: &'a mut Vec<S>,
-) -> &'a [S] {
-    match image {
-        AnyImage::F32(image) if S::PIXEL == PixelType::F32 => bytemuck::cast_slice(&image.row(row)[samples]),
-        AnyImage::F64(image) if S::PIXEL == PixelType::F64 => bytemuck::cast_slice(&image.row(row)[samples]),
-        _ => {
-            simd::run(Convert { image, row, samples, converted });
-            converted
+/// An image whose samples are numbers of type `S`, or become such.
+trait Numbers<S>: Sync {
+    /// Returns a part of a row.
+    fn of_row<'a>(&'a self, row: u32, samples: Range<usize>, converted: &'a mut Vec<S>) -> &'a [S];
+}
+
+impl<T: Pixel, S: Pixel + Accumulator> Numbers<S> for Image<'_, T> {
+    fn of_row<'a>(&'a self, row: u32, samples: Range<usize>, converted: &'a mut Vec<S>) -> &'a [S] {
+        let samples = &self.row(row)[samples];
+        if T::PIXEL == S::PIXEL {
+            return bytemuck::cast_slice(samples);
         }
+        simd::run(Convert { samples, converted });
+        converted
     }
 }
 
-/// Converts a part of a row.
-struct Convert<'a, 'b, S> {
-    image: &'a AnyImage<'b>,
-    row: u32,
-    samples: Range<usize>,
+/// Returns the image as one of numbers.
+fn numbers<'a, S: Pixel + Accumulator>(image: &'a AnyImage<'_>) -> Result<&'a dyn Numbers<S>> {
+    each_computed!(image, image => Ok(image), else Err(not_computed("pointwise", image.pixel_type())))
+}
+
+/// Converts samples.
+struct Convert<'a, T, S> {
+    samples: &'a [T],
     converted: &'a mut Vec<S>,
 }
 
-impl<S: Accumulator> Work for Convert<'_, '_, S> {
+impl<T: Pixel, S: Accumulator> Work for Convert<'_, T, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
         self.converted.clear();
-        each_computed!(self.image, image => {
-            let samples = &image.row(self.row)[self.samples];
-            self.converted.extend(samples.iter().map(|&sample| S::of(sample)));
-        }, else unreachable!("the types were checked"));
+        self.converted.extend(self.samples.iter().map(|&sample| S::of(sample)));
     }
 }
 
 /// Computes the outputs of samples.
 struct Points<'a, S, O> {
-    op: PointOp,
+    op: Op,
     x: &'a [S],
-    y: Option<&'a [S]>,
+    y: &'a [S],
     out: &'a mut [O],
 }
 
@@ -149,21 +174,16 @@ impl<S: Accumulator, O: Pixel> Work for Points<'_, S, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Points { op, x, y, out } = self;
-        match (op, y) {
-            (PointOp::Weighted { a, b, c, threshold }, Some(y)) => two(x, y, out, |x, y| {
+        match op {
+            Op::Scaled { a, c } => two(x, y, out, |x, _| a.mul_add(x, c)),
+            Op::Weighted { a, b, c, threshold } => two(x, y, out, |x, y| {
                 let sum = a.mul_add(x, b.mul_add(y, c));
                 if (x - y).abs() < threshold { x } else { sum }
             }),
-            (PointOp::Weighted { a, c, .. }, _) => {
-                for (out, &x) in out.iter_mut().zip(x) {
-                    *out = store(a.mul_add(x.to_f64(), c));
-                }
-            }
-            (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
-            (PointOp::Direction, Some(y)) => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
-            (PointOp::Product, Some(y)) => two(x, y, out, |x, y| x * y),
-            (PointOp::Deviation { n }, Some(y)) => two(x, y, out, |x, y| deviation(n, x, y)),
-            _ => unreachable!("two images were checked, and other operations returned before"),
+            Op::Magnitude => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
+            Op::Direction => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
+            Op::Product => two(x, y, out, |x, y| x * y),
+            Op::Deviation { n } => two(x, y, out, |x, y| deviation(n, x, y)),
         }
     }
 }

@@ -17,10 +17,9 @@ use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, pages, parallel};
 use apron_abi::BorderMode;
 use apron_core::{
-    Accumulator, AnyImage, AnyImageMut, Cast, Error, Image, ImageMut, Overflow, Pixel, PixelType, Result, Rounding,
-    VolumeFilter, VolumeShape, each_type,
+    Accumulator, AnyImage, Cast, Error, Image, ImageMut, Overflow, Pixel, PixelType, Result, Rounding, VolumeFilter,
+    VolumeShape, each_type,
 };
-use std::ops::Div;
 
 /// Approximate number of bytes of a ring: half of a core's second-level cache.
 const RING_BYTES: usize = 1 << 19;
@@ -29,7 +28,7 @@ const RING_BYTES: usize = 1 << 19;
 ///
 /// # Errors
 /// As [`VolumeFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] if the volume or the output does not match the problem.
-pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Image<'static, O>> {
+pub fn volume<O: Pixel<Sum: Fma>>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Image<'static, O>> {
     pages::filled(problem.window()?.out.stacked(), |out| volume_into(stack, problem, out))
 }
 
@@ -37,7 +36,11 @@ pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<
 ///
 /// # Errors
 /// As [`volume`], and [`Error::Parameter`] if `out` has another shape.
-pub fn volume_into<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter, out: ImageMut<'_, O>) -> Result<()> {
+pub fn volume_into<O: Pixel<Sum: Fma>>(
+    stack: &AnyImage<'_>,
+    problem: &VolumeFilter,
+    out: ImageMut<'_, O>,
+) -> Result<()> {
     let operation = "volume";
     for (found, expected) in [(stack.pixel_type(), problem.src), (O::PIXEL, problem.dst)] {
         if found != expected {
@@ -51,11 +54,8 @@ pub fn volume_into<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter, out: 
     out.check(problem.window()?.out.stacked())?;
     match problem.sums() {
         PixelType::F64 => run::<f64, O>(stack, problem, out),
-        _ => match O::into_any_mut(out) {
-            AnyImageMut::F16(out) => run::<f32, _>(stack, problem, out),
-            AnyImageMut::F32(out) => run::<f32, _>(stack, problem, out),
-            _ => unreachable!("integers have sums of f64"),
-        },
+        // Of floats to floats of at most 32 bits: f32.
+        _ => run::<O::Sum, O>(stack, problem, out),
     }
 }
 
@@ -220,11 +220,7 @@ struct Task<'a, O> {
     height: usize,
 }
 
-fn run<S: Fma + Default + Div<Output = S>, O: Pixel>(
-    stack: &AnyImage<'_>,
-    problem: &VolumeFilter,
-    mut out: ImageMut<'_, O>,
-) -> Result<()> {
+fn run<S: Fma, O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter, mut out: ImageMut<'_, O>) -> Result<()> {
     let stages = Stages::<S>::of(stack, problem)?;
     let (row, stride) = (stages.out.row_samples(), out.row_stride());
     let [width, height, depth] = tile(&stages);
@@ -271,7 +267,7 @@ fn tile<S: Fma>(stages: &Stages<'_, S>) -> [usize; 3] {
     [width, rows.div_ceil(rows.div_ceil(height)), depth]
 }
 
-impl<S: Fma + Default + Div<Output = S>> Stages<'_, S> {
+impl<S: Fma> Stages<'_, S> {
     fn run<O: Pixel>(&self, scratch: &mut Scratch<S>, mut task: Task<'_, O>) {
         let [columns, rows, planes] = self.seen;
         let (step, [x, y, z]) = (self.channels(), task.first);
@@ -323,7 +319,7 @@ impl<S: Fma + Default + Div<Output = S>> Stages<'_, S> {
 }
 
 /// Divides sums, and stores them.
-fn finish_row<S: Fma + Div<Output = S>, O: Pixel>(sums: &[S], divisor: S, cast: Cast, out: &mut [O]) {
+fn finish_row<S: Fma, O: Pixel>(sums: &[S], divisor: S, cast: Cast, out: &mut [O]) {
     let divisor = (divisor != S::of(1.0f32)).then_some(divisor);
     if O::PIXEL.is_float() || cast == Cast::default() {
         return simd::run(Round { sums, divisor, out });
@@ -339,7 +335,7 @@ fn finish_row<S: Fma + Div<Output = S>, O: Pixel>(sums: &[S], divisor: S, cast: 
 }
 
 #[inline(always)]
-fn quotient<S: Div<Output = S>>(sum: S, divisor: Option<S>) -> S {
+fn quotient<S: Fma>(sum: S, divisor: Option<S>) -> S {
     match divisor {
         Some(divisor) => sum / divisor,
         None => sum,
@@ -353,7 +349,7 @@ struct Round<'a, S, O> {
     out: &'a mut [O],
 }
 
-impl<S: Fma + Div<Output = S>, O: Pixel> Work for Round<'_, S, O> {
+impl<S: Fma, O: Pixel> Work for Round<'_, S, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Round { sums, divisor, out } = self;
@@ -369,7 +365,7 @@ struct Truncate<'a, S, O> {
     is_done: &'a mut bool,
 }
 
-impl<S: Fma + Div<Output = S>, O: Pixel> Work for Truncate<'_, S, O> {
+impl<S: Fma, O: Pixel> Work for Truncate<'_, S, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Truncate { sums, divisor, out, is_done } = self;

@@ -3,10 +3,10 @@
 use crate::simd::{self, Level, Vector, Work};
 use apron_core::Accumulator;
 use bytemuck::Pod;
-use std::ops::Sub;
+use std::ops::{Div, Sub};
 
 /// An accumulator with the host's fused multiply-add: f32 or f64.
-pub trait Fma: Accumulator + Sub<Output = Self> + Pod {
+pub trait Fma: Accumulator + Sub<Output = Self> + Div<Output = Self> + Pod {
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
 

@@ -30,7 +30,7 @@ pub fn pointwise<O: Pixel>(
     if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
         return with_alpha(&typed::<O>(x)?, &typed(y)?);
     }
-    let values = values(x, y, problem.op).into_iter();
+    let values = values(x, y, problem.op)?.into_iter();
     let out: Vec<O> = match problem.op {
         PointOp::Cast(cast) => values.map(|value| O::cast(value, cast)).collect(),
         // Exact: the output is f64.
@@ -42,15 +42,15 @@ pub fn pointwise<O: Pixel>(
 }
 
 /// Returns the values of the operation, before they are rounded.
-fn values(x: &AnyImage<'_>, y: Option<&AnyImage<'_>>, op: PointOp) -> Vec<f64> {
+fn values(x: &AnyImage<'_>, y: Option<&AnyImage<'_>>, op: PointOp) -> Result<Vec<f64>> {
     if let PointOp::Below { last } = op {
-        return each_type!(x, x => x.rows().flatten().map(|sample| sample.to_f64_below(last)).collect());
+        return Ok(each_type!(x, x => x.rows().flatten().map(|sample| sample.to_f64_below(last)).collect()));
     }
     let (xs, ys) = (numbers(x), y.map(numbers));
     let value = |i: usize| {
         let (x, y) = (xs[i], ys.as_ref().map(|ys| ys[i]));
-        match (op, y) {
-            (PointOp::Cast(_), None) => x,
+        Ok(match (op, y) {
+            (PointOp::Cast(_), _) => x,
             (PointOp::Weighted { threshold, .. }, Some(y)) if (x - y).abs() < threshold => x,
             (PointOp::Weighted { a, b, c, .. }, Some(y)) => a.mul_add(x, b.mul_add(y, c)),
             (PointOp::Weighted { a, c, .. }, None) => a.mul_add(x, c),
@@ -58,8 +58,8 @@ fn values(x: &AnyImage<'_>, y: Option<&AnyImage<'_>>, op: PointOp) -> Vec<f64> {
             (PointOp::Direction, Some(y)) => direction(y, x, f64::mul_add),
             (PointOp::Product, Some(y)) => x * y,
             (PointOp::Deviation { n }, Some(y)) => deviation(n, x, y),
-            _ => unreachable!("two images were checked, and other operations returned above"),
-        }
+            _ => return Err(Pointwise::needs_second()),
+        })
     };
     (0..xs.len()).map(value).collect()
 }
