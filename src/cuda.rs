@@ -235,10 +235,7 @@ impl DeviceImage {
         };
         match Arc::try_unwrap(self.storage) {
             Ok(Storage::Gpu(buffer)) => buffer.into_cust::<T>()?.map_err(|_| shared()),
-            Ok(Storage::Host(_)) => {
-                let (device, what, hint) = ("host".into(), MEMORY.into(), "upload it to a GPU".into());
-                Err(Error::Unsupported { operation: OPERATION, device, what, hint })
-            }
+            Ok(Storage::Host(_)) => Err(on_host(OPERATION)),
             Err(_) => Err(shared()),
         }
     }
@@ -263,6 +260,17 @@ impl DeviceImage {
         match &*self.storage {
             Storage::Gpu(buffer) => Some(buffer.device_address()),
             Storage::Host(_) => None,
+        }
+    }
+
+    /// Returns the memory of an image on a GPU.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for an image on the host.
+    pub(crate) fn gpu_buffer(&self, operation: &'static str) -> Result<&GpuBuffer> {
+        match &*self.storage {
+            Storage::Gpu(buffer) => Ok(buffer),
+            Storage::Host(_) => Err(on_host(operation)),
         }
     }
 
@@ -318,6 +326,12 @@ impl DeviceHistogram {
 }
 
 const MEMORY: &str = "memory of CUDA";
+
+/// Returns the error for an image that is not on a GPU.
+fn on_host(operation: &'static str) -> Error {
+    let (device, what, hint) = ("host".into(), MEMORY.into(), "upload it to a GPU".into());
+    Error::Unsupported { operation, device, what, hint }
+}
 
 /// Returns the distance in samples from the first sample of the first row to the end of the last row.
 fn span(shape: Shape, row_stride: usize) -> Result<u128> {

@@ -216,7 +216,7 @@ impl DeviceImage {
     /// shape and type.
     #[cfg(feature = "gpu")]
     pub(crate) fn overwrite(&self, source: &Source<'_>) -> Result<()> {
-        let Storage::Gpu(buffer) = &*self.storage else { unreachable!("a host's images are not written again") };
+        let buffer = self.gpu_buffer("load")?;
         match source {
             Source::Host(image) => buffer.write(&image.bytes()),
             Source::Rows(rows) => buffer.write(&crate::by_rows::read_whole(*rows)?.bytes()),

@@ -140,15 +140,6 @@ impl Backend {
     }
 }
 
-/// Returns the buffer of an image that was imported to a GPU.
-#[cfg(feature = "gpu")]
-fn on_gpu(image: &DeviceImage) -> &GpuBuffer {
-    match &*image.storage {
-        Storage::Gpu(buffer) => buffer,
-        Storage::Host(_) => unreachable!("imported to the GPU"),
-    }
-}
-
 /// Runs a recipe on images that were imported to the GPU. Rows with gaps are read in place if the kernels can.
 #[cfg(feature = "gpu")]
 fn execute(
@@ -158,17 +149,18 @@ fn execute(
     beside: Option<&DeviceImage>,
     output: Option<&GpuBuffer>,
 ) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
-    let aligned = |image: &DeviceImage| on_gpu(image).is_aligned_to(ROW_ALIGNMENT);
     // Rows without gaps, at an address that is a multiple of 16 bytes; an image that is not so is copied.
     let packed = |image: &DeviceImage| {
+        let buffer = image.gpu_buffer(recipe.operation)?;
         // Batches are made without gaps.
-        let copy = || on_gpu(image).packed(gpu, recipe.operation, image.rows());
-        if image.is_packed() && aligned(image) { Ok(on_gpu(image).clone()) } else { copy() }
+        let copy = || buffer.packed(gpu, recipe.operation, image.rows());
+        if image.is_packed() && buffer.is_aligned_to(ROW_ALIGNMENT) { Ok(buffer.clone()) } else { copy() }
     };
     let beside = beside.map(packed).transpose()?;
-    let gaps = !image.is_packed() && aligned(image) && beside.is_none();
+    let buffer = image.gpu_buffer(recipe.operation)?;
+    let gaps = !image.is_packed() && buffer.is_aligned_to(ROW_ALIGNMENT) && beside.is_none();
     match gaps.then(|| recipe.clone().with_row_stride(image.shape, image.row_stride)).flatten() {
-        Some(recipe) => gpu.execute_beside(&recipe, on_gpu(image), None, output),
+        Some(recipe) => gpu.execute_beside(&recipe, buffer, None, output),
         None => gpu.execute_beside(recipe, &packed(image)?, beside.as_ref(), output),
     }
 }
@@ -183,8 +175,8 @@ fn execute_into(
     beside: Option<&DeviceImage>,
     room: &mut Room<'_>,
 ) -> Result<Option<apron_gpu::Timer>> {
-    let read =
-        |buffer: &GpuBuffer| [Some(image), beside].into_iter().flatten().any(|read| on_gpu(read).overlaps(buffer));
+    let overlaps = |read: &DeviceImage, buffer| matches!(&*read.storage, Storage::Gpu(read) if read.overlaps(buffer));
+    let read = |buffer| overlaps(image, buffer) || beside.is_some_and(|beside| overlaps(beside, buffer));
     if let Room::Gpu { buffer, rows, .. } = &*room
         && buffer.is_on(gpu)
     {

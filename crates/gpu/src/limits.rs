@@ -7,7 +7,7 @@ use crate::execute::Timer;
 use apron_core::{Limit, Result};
 use apron_plan::{Recipe, limits};
 use cust::memory::LockedBuffer;
-use cust::sys::{cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
+use cust::sys::{CUresult, cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
@@ -78,35 +78,36 @@ impl LimitRun {
     pub fn enqueue(&mut self) -> Result<()> {
         let gpu = &self.gpu;
         gpu.device.enter()?;
-        let to = match &self.work {
+        let stream = gpu.stream.inner.as_inner();
+        let run = match &mut self.work {
             Work::Kernel { recipe, input } => {
                 let (output, timer) = gpu.execute(recipe, input)?;
-                self.runs.extend(timer.map(|timer| (timer, Some(output))));
-                return Ok(());
+                timer.map(|timer| (timer, Some(output)))
             }
-            Work::OnDevice { from } => Some(GpuBuffer::uninitialized(gpu, OPERATION, from.len_bytes())?),
-            Work::ToDevice { .. } | Work::ToHost { .. } => None,
-        };
-        let stream = gpu.stream.inner.as_inner();
-        let timer = Timer::start(gpu)?;
-        // SAFETY: both sides have the same size, and outlive the copy: device memory is freed in the order of the stream,
-        // and pinned memory only after the stream was waited for.
-        let copied = unsafe {
-            match (&mut self.work, &to) {
-                (Work::OnDevice { from }, Some(to)) => {
-                    cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.len_bytes() as usize, stream)
-                }
-                (Work::ToDevice { from, to }, _) => {
+            Work::OnDevice { from } => {
+                let to = GpuBuffer::uninitialized(gpu, OPERATION, from.len_bytes())?;
+                // SAFETY: both sides have the same size, and are freed in the order of the stream.
+                let copy =
+                    || unsafe { cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.len_bytes() as usize, stream) };
+                Some((timed(gpu, copy)?, Some(to)))
+            }
+            Work::ToDevice { from, to } => {
+                // SAFETY: both sides have the same size; device memory is freed in the order of the stream, and pinned
+                // memory only after the stream was waited for.
+                let copy = || unsafe {
                     cuMemcpyHtoDAsync_v2(to.address(), from.memory.as_ptr().cast(), from.memory.len(), stream)
-                }
-                (Work::ToHost { from, to }, _) => {
+                };
+                Some((timed(gpu, copy)?, None))
+            }
+            Work::ToHost { from, to } => {
+                // SAFETY: as above.
+                let copy = || unsafe {
                     cuMemcpyDtoHAsync_v2(to.memory.as_mut_ptr().cast(), from.address(), to.memory.len(), stream)
-                }
-                (Work::Kernel { .. } | Work::OnDevice { .. }, _) => unreachable!("enqueued, or given memory, above"),
+                };
+                Some((timed(gpu, copy)?, None))
             }
         };
-        checked(copied, || format!("{OPERATION}: copying"))?;
-        self.runs.push((timer.stop()?, to));
+        self.runs.extend(run);
         Ok(())
     }
 
@@ -117,6 +118,13 @@ impl LimitRun {
     pub fn times(&mut self) -> Result<Vec<Duration>> {
         self.runs.drain(..).map(|(timer, _)| timer.elapsed()).collect()
     }
+}
+
+/// Enqueues a copy on the stream, and times it.
+fn timed(gpu: &Gpu, copy: impl FnOnce() -> CUresult) -> Result<Timer> {
+    let timer = Timer::start(gpu)?;
+    checked(copy(), || format!("{OPERATION}: copying"))?;
+    timer.stop()
 }
 
 /// Bytes that hardware compression cannot exploit.

@@ -119,11 +119,12 @@ impl Gpu {
             let room = || GpuBuffer::uninitialized(&gpu, strip.recipe.operation, strip.input_bytes() as u64);
             let (result, timer) = if let Some(ahead) = ahead {
                 inputs.rotate_left(1);
-                let place = &mut inputs[0];
-                if !matches!(place, Some(reused) if reused.buffer.len_bytes() == strip.input_bytes() as u64) {
-                    *place = Some(InputBuffer { buffer: room()?, read: SharedEvent::recorded(&gpu.stream.inner)? });
-                }
-                let Some(input_buffer) = place else { unreachable!("set above") };
+                let fits = |reused: &InputBuffer| reused.buffer.len_bytes() == strip.input_bytes() as u64;
+                let input_buffer = match inputs[0].take().filter(fits) {
+                    Some(reused) => reused,
+                    None => InputBuffer { buffer: room()?, read: SharedEvent::recorded(&gpu.stream.inner)? },
+                };
+                let input_buffer = inputs[0].insert(input_buffer);
                 input_buffer.read.make_wait(ahead)?;
                 strip.upload(lane, ahead, input, &input_buffer.buffer)?;
                 SharedEvent::recorded(ahead)?.make_wait(&gpu.stream.inner)?;

@@ -41,11 +41,13 @@ impl TextureSlot {
         let (row_bytes, rows) = (width as usize * PIXEL_BYTES, height as usize);
         assert_eq!(input.len_bytes(), row_bytes as u64 * rows as u64, "size of the texture, in bytes");
         let operation = || format!("copying {width}x{height} pixels into a texture");
-        if self.texture.as_ref().is_none_or(|texture| (texture.width, texture.height) != (width, height)) {
+        if self.texture.as_ref().is_some_and(|texture| (texture.width, texture.height) != (width, height)) {
             self.empty(&stream.inner);
-            self.texture = Some(Texture::new(width, height)?);
         }
-        let Some(texture) = &self.texture else { unreachable!("made above") };
+        let texture = match &mut self.texture {
+            Some(texture) => texture,
+            none => none.insert(Texture::new(width, height)?),
+        };
         let copy = CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
