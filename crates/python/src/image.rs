@@ -7,7 +7,7 @@ use crate::gpu_array::typestr;
 use crate::options::Options;
 use apron::filters::Parameter;
 use apron::{AnyImage, Bins, DeviceImage, DeviceName, Error, Formula, Mask, Report, Result, Taps, filters};
-use numpy::{Ix1, Ix2, PyReadonlyArray, PyUntypedArrayMethods, ndarray::Dimension};
+use numpy::{Ix1, Ix2, PyReadonlyArray, ndarray::Dimension};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -313,8 +313,8 @@ fn taps_in<'py, D: Dimension>(numbers: &Bound<'py, PyAny>) -> PyResult<PyReadonl
 
 fn mask_of(mask: &Bound<'_, PyAny>) -> PyResult<Mask> {
     let taps = taps_in::<Ix2>(mask)?;
-    let [height, width] = taps.shape() else { unreachable!("an array of two axes") };
-    Mask::from_f64(side(*width)?, side(*height)?, taps.as_slice()?).map_err(raised)
+    let (height, width) = taps.as_array().dim();
+    Mask::from_f64(side(width)?, side(height)?, taps.as_slice()?).map_err(raised)
 }
 
 fn taps_of(taps: &Bound<'_, PyAny>) -> PyResult<Taps> {

@@ -145,12 +145,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut last: Option<(Picture, AnyImage<'static>)> = None;
     for workload in workloads {
         tell(&workload.to_string());
-        if last.as_ref().is_none_or(|(picture, _)| *picture != workload.picture) {
-            // Drops the previous image first: they are large.
-            drop(last.take());
-            last = Some((workload.picture, workload.picture.make()?));
-        }
-        let Some((_, image)) = &last else { unreachable!("made above") };
+        // Drops an image of another picture first: they are large.
+        let image = match last.take().filter(|(picture, _)| *picture == workload.picture) {
+            Some((_, image)) => image,
+            None => workload.picture.make()?,
+        };
+        let (_, image) = last.insert((workload.picture, image));
         let outcome = measured(&workload, &device, image, pace, args.quick).unwrap_or_else(Outcome::from);
         rows.push(beside_its_limit(workload, outcome, &mut limits));
     }

@@ -315,15 +315,18 @@ mod tests {
     use super::*;
     use apron::Limit;
 
-    fn timed(ms: f64) -> Outcome {
+    fn median_of(ms: f64) -> Timed {
         let (variant, why) = ("tuned".into(), "the preferred variant".into());
         let (first_ms, copy_in_ms, is_burst) = (80.0, 40.0, ms < 0.01);
-        Outcome::Timed(Timed { variant, why, ms, is_burst, first_ms, copy_in_ms, copy_out_ms: None, parts_ms: None })
+        Timed { variant, why, ms, is_burst, first_ms, copy_in_ms, copy_out_ms: None, parts_ms: None }
+    }
+
+    fn timed(ms: f64) -> Outcome {
+        Outcome::Timed(median_of(ms))
     }
 
     fn in_parts(ms: f64, parts: f64) -> Outcome {
-        let Outcome::Timed(timed) = timed(ms) else { unreachable!() };
-        Outcome::Timed(Timed { parts_ms: Some(parts), ..timed })
+        Outcome::Timed(Timed { parts_ms: Some(parts), ..median_of(ms) })
     }
 
     /// Makes a bench with invented times.

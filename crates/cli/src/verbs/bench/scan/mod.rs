@@ -10,7 +10,7 @@ use super::limits::{Limits, Rates};
 use super::workloads::Workload;
 use super::{Pace, median, milliseconds};
 use crate::error::Result;
-use apron::{AnyImage, Device, DeviceImage, DeviceName, PixelType};
+use apron::{Device, DeviceImage, DeviceName, PixelType};
 use ladders::{Ladder, Scale};
 use rule::{Cost, broken};
 use std::fmt::Write;
@@ -104,13 +104,12 @@ impl Scanner<'_> {
     /// Times a workload.
     fn time(&mut self, workload: &Workload) -> apron::Result<Timed> {
         let picture = workload.picture;
-        if self.image.as_ref().is_none_or(|(known, _)| *known != picture) {
-            // Drops the previous image first: they are large.
-            drop(self.image.take());
-            let made: AnyImage<'_> = picture.make()?;
-            self.image = Some((picture, self.device.upload(&made)?));
-        }
-        let Some((_, image)) = &self.image else { unreachable!("made above") };
+        // Drops an image of another picture first: they are large.
+        let image = match self.image.take().filter(|(known, _)| *known == picture) {
+            Some((_, image)) => image,
+            None => self.device.upload(&picture.make()?)?,
+        };
+        let image = &self.image.insert((picture, image)).1;
         let run = || workload.enqueue(self.device, image);
         // Loads the kernels.
         let report = run()?.report()?;
