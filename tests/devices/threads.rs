@@ -1,10 +1,16 @@
 //! Types that may cross threads; and concurrent threads, on one device and on several, get the results of one thread.
 
-use apron::filters::Sobel;
+use apron::filters::{self, Sobel};
+use apron::volumes::{
+    AnyVolume, Volume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
+};
 use apron::{
-    AnyImage, AnyImageMut, Chain, Device, DeviceHistogram, DeviceImage, Error, FilterBuilder, Histogram,
-    Histogram2dBuilder, Histogram256, HistogramBuilder, Image, ImageMut, LimitRun, LookupBuilder, Mask, PadBuilder,
-    PixelType, Report, Source, StatisticsBuilder, Taps, Target, WeightedHistogramBuilder, Weights,
+    AnyImage, AnyImageMut, Binning, Bins, Border, Borders, Cast, Chain, Device, DeviceHistogram, DeviceImage,
+    DeviceInfo, DeviceName, DeviceVolume, Edges, Error, Estimate, Extent, FilterBuilder, Formula, GpuSet, Histogram,
+    Histogram2d, Histogram2dBuilder, Histogram256, HistogramBuilder, HistogramDd, HistogramDdBuilder, Image, ImageMut,
+    Information, KernelInfo, LimitRun, LookupBuilder, Machine, Mask, Method, PadBuilder, PercentilesBuilder, Pinned,
+    PixelType, PointOp, Region, Report, Shape, Source, SparseHistogram, Statistics, StatisticsBuilder, Table, Taps,
+    Target, Tuning, WeightedHistogram, WeightedHistogramBuilder, Weights,
 };
 use apron_testkit::gpu_or_skip;
 use std::panic::UnwindSafe;
@@ -14,35 +20,28 @@ use std::panic::UnwindSafe;
 fn what_may_cross_threads() {
     fn crosses<T: Send + Sync>() {}
     fn shared<T: Send + Sync + Clone>() {}
-    shared::<Device>();
-    shared::<DeviceImage>();
-    shared::<Image<'_, f32>>();
-    shared::<AnyImage<'_>>();
-    shared::<Mask>();
-    shared::<Taps>();
-    shared::<Histogram>();
-    shared::<Report>();
-    crosses::<ImageMut<'_, u8>>();
-    crosses::<AnyImageMut<'_>>();
-    crosses::<Source<'_>>();
-    crosses::<Target<'_>>();
-    crosses::<FilterBuilder<'_>>();
-    crosses::<FilterBuilder<'_, Sobel>>();
-    crosses::<PadBuilder<'_>>();
-    crosses::<HistogramBuilder<'_>>();
-    crosses::<WeightedHistogramBuilder<'_>>();
-    crosses::<Histogram2dBuilder<'_>>();
-    crosses::<Weights<'_>>();
-    crosses::<StatisticsBuilder<'_>>();
-    crosses::<LookupBuilder<'_>>();
-    crosses::<DeviceHistogram>();
-    crosses::<Histogram256>();
-    crosses::<LimitRun>();
-    crosses::<Error>();
+    shared::<(Device, DeviceImage, DeviceVolume, DeviceInfo, DeviceName, GpuSet, KernelInfo, Machine, Tuning)>();
+    shared::<(Image<'_, f32>, AnyImage<'_>, Volume<'_, u8>, AnyVolume<'_>, Shape, VolumeShape, Region, PixelType)>();
+    shared::<(Mask, Taps, Formula, PointOp, Border, Borders, Cast, Extent, Method)>();
+    shared::<(VolumeMask, VolumeWeights, VolumeFormula, VolumeBorders)>();
+    shared::<(Binning, Bins, Edges, Histogram, Histogram2d, HistogramDd, SparseHistogram, WeightedHistogram)>();
+    shared::<(Information, Statistics, Report, Estimate)>();
+    crosses::<(Error, ImageMut<'_, u8>, AnyImageMut<'_>, Source<'_>, Target<'_>, Table<'_>, Weights<'_>, Pinned<u8>)>();
+    crosses::<(FilterBuilder<'_>, FilterBuilder<'_, Sobel>, VolumeFilterBuilder<'_>, PadBuilder<'_>, LookupBuilder<'_>)>(
+    );
+    crosses::<(HistogramBuilder<'_>, WeightedHistogramBuilder<'_>, Histogram2dBuilder<'_>, HistogramDdBuilder<'_>)>();
+    crosses::<(
+        filters::Definition,
+        StatisticsBuilder<'_>,
+        PercentilesBuilder<'_>,
+        DeviceHistogram,
+        Histogram256,
+        LimitRun,
+    )>();
     fn sent<T: Send>() {}
     sent::<Chain<'_, DeviceImage>>();
     fn kept<T: 'static + UnwindSafe>() {}
-    kept::<(Device, DeviceImage, DeviceHistogram)>();
+    kept::<(Device, DeviceImage, DeviceVolume, DeviceHistogram)>();
 }
 
 fn frame(seed: u32) -> Image<'static, u8> {
