@@ -5,6 +5,7 @@
 //! per tap, from +0), so results are bit for bit equal to the reference's. Many sums are computed side by side in
 //! vector lanes; no sum is split.
 #![deny(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 pub mod any;
 mod boxes;

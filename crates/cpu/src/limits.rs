@@ -3,6 +3,7 @@
 use crate::parallel;
 use crate::simd::{self, Level, Vector, Work};
 use apron_core::{Limit, Result, check_memory};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Most words per task: 1 MiB.
@@ -17,6 +18,12 @@ pub struct LimitRun {
     kind: Kind,
     amount: u64,
     times: Vec<Duration>,
+}
+
+impl fmt::Debug for LimitRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimitRun").field("amount", &self.amount).finish_non_exhaustive()
+    }
 }
 
 enum Kind {

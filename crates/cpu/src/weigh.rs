@@ -48,7 +48,7 @@ fma!(f32: F32, f64: F64);
 pub(crate) const LANES: usize = 16;
 
 /// Input rows under a mask, with their halo.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rows<'a, S> {
     /// All rows, `stride` samples each.
     pub data: &'a [S],
@@ -60,7 +60,7 @@ pub struct Rows<'a, S> {
 }
 
 /// The taps of a mask.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Weights<'a, S> {
     /// The taps, row by row.
     pub taps: &'a [S],

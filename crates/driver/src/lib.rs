@@ -6,6 +6,7 @@
 //!
 //! One risk remains: `cust_raw` declares the driver's status codes as a Rust enum of CUDA 11.4, which does not have the
 //! codes that newer drivers add.
+#![warn(missing_debug_implementations)]
 
 mod names;
 

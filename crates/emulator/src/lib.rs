@@ -1,6 +1,7 @@
 //! Runs recipes on the host with the GPU's own kernels, and reports every violation: within a launch those that
 //! [`apron_simt`] detects, and here those between the launches and blocks of a recipe.
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 use apron_core::{Error, Result};
 use apron_plan::{Recipe, Role};

@@ -14,6 +14,7 @@ pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 const MAX_LINKS: u32 = 40;
 
 /// A file that is complete, and appears when it is [published](publish).
+#[derive(Debug)]
 pub struct Complete<'a> {
     path: &'a OutputPath<'a>,
     draft: Draft,
@@ -33,6 +34,7 @@ pub fn publish(files: Vec<Complete<'_>>) -> Result<()> {
 }
 
 /// A writable path, as it was when it was checked.
+#[derive(Debug)]
 pub struct OutputPath<'a> {
     path: &'a Path,
     /// The file itself, if the path is a link.

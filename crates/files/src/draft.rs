@@ -48,6 +48,7 @@ pub fn discard_drafts() {
 }
 
 /// A file that is removed unless it is [published](Draft::publish).
+#[derive(Debug)]
 pub(crate) enum Draft {
     /// A file without a name, and the folder for its name.
     #[cfg(target_os = "linux")]
@@ -59,6 +60,7 @@ pub(crate) enum Draft {
 }
 
 /// A named file, which is removed when dropped.
+#[derive(Debug)]
 pub(crate) struct Named {
     // Dropped before its name is removed from [`NAMES`].
     file: NamedTempFile,

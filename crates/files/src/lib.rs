@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod array;
 mod array_header;

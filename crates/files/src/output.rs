@@ -13,6 +13,7 @@ use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Destination of an image, checked as early as possible without the image.
+#[derive(Debug)]
 pub struct ImageOutput<'a> {
     place: Place<'a>,
     name: &'a Path,
@@ -21,6 +22,7 @@ pub struct ImageOutput<'a> {
 }
 
 /// Where an output goes.
+#[derive(Debug)]
 enum Place<'a> {
     Stdout,
     File(OutputPath<'a>),
@@ -29,7 +31,7 @@ enum Place<'a> {
 }
 
 /// A format of image files.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Format {
     Array,
     #[cfg(feature = "zarr")]

@@ -17,6 +17,7 @@ use crate::{bulk, picture, tiff_file};
 #[cfg(feature = "zarr")]
 use crate::{read::is_zarr, zarr};
 use apron_core::{AnyImage, PixelType, Shape};
+use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -158,6 +159,14 @@ pub struct PagesDraft<'a> {
     pages: u32,
     written: u32,
     to: To,
+}
+
+impl fmt::Debug for PagesDraft<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut draft = f.debug_struct("PagesDraft");
+        draft.field("output", self.output).field("pages", &self.pages).field("written", &self.written);
+        draft.finish_non_exhaustive()
+    }
 }
 
 /// What is written, and where it will be.

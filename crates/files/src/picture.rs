@@ -271,6 +271,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
 }
 
 /// Encoding options of a picture.
+#[derive(Debug)]
 pub(super) struct Manner {
     /// Quality of a JPEG, 1 to 100.
     pub(super) quality: u8,

@@ -11,11 +11,13 @@ use std::path::Path;
 pub use crate::joint::{Cells, csv_of_cells, csv_of_sparse, json_of_cells, json_of_sparse};
 
 /// The file of a histogram's counts or sums.
+#[derive(Debug)]
 pub struct TableOutput<'a> {
     pub(crate) path: OutputPath<'a>,
     pub(crate) format: Format,
 }
 
+#[derive(Debug)]
 pub(crate) enum Format {
     Csv,
     Json,

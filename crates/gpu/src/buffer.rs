@@ -10,6 +10,7 @@ use crate::stream::Stream;
 use apron_core::Result;
 use cust::memory::{DeviceBuffer, DeviceCopy};
 use cust::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2, cuMemcpyDtoDAsync_v2, cuMemsetD8Async};
+use std::fmt;
 use std::sync::Arc;
 
 /// Bytes in device memory, allocated, used and freed in the order of their home stream; other streams that use them
@@ -20,6 +21,12 @@ pub struct GpuBuffer {
     /// Offset of the first byte in the memory, in bytes.
     start: u64,
     len_bytes: u64,
+}
+
+impl fmt::Debug for GpuBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuBuffer").field("len_bytes", &self.len_bytes).finish_non_exhaustive()
+    }
 }
 
 impl GpuBuffer {

@@ -15,6 +15,7 @@ use cust::function::Function;
 use cust::module::Module;
 use cust::stream::Stream as CustStream;
 use cust::sys::CUcontext;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -87,6 +88,12 @@ pub struct Gpu {
     pub(crate) stream: Arc<Stream>,
     /// GPUs that share its jobs from host memory.
     pub(crate) others: Arc<[Gpu]>,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gpu").field("ordinal", &self.info().ordinal).finish_non_exhaustive()
+    }
 }
 
 /// State that all streams of a device share.

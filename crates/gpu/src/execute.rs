@@ -10,6 +10,7 @@ use apron_plan::{Launch, MAX_GRID_ROWS, Recipe, Role};
 use cust::event::{Event, EventFlags};
 use cust::function::Function;
 use std::ffi::c_void;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,12 @@ pub struct Timer {
     /// Recorded before and behind the launches; taken when the timer is dropped.
     events: Option<[Event; 2]>,
     stream: Arc<Stream>,
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").finish_non_exhaustive()
+    }
 }
 
 impl Timer {

@@ -2,6 +2,7 @@
 //!
 //! [`Gpu`] is a device with a stream; [`GpuBuffer`] is memory of the device. Work is ordered by streams: calls return
 //! when their work is enqueued, and [`GpuBuffer::read`] waits for it.
+#![warn(missing_debug_implementations)]
 
 mod buffer;
 mod device;

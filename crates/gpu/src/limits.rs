@@ -8,6 +8,7 @@ use apron_core::{Limit, Result};
 use apron_plan::{Recipe, limits};
 use cust::memory::LockedBuffer;
 use cust::sys::{CUresult, cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
@@ -22,6 +23,12 @@ pub struct LimitRun {
     amount: u64,
     /// The runs that are enqueued, each with the memory that it writes on the device.
     runs: Vec<(Timer, Option<GpuBuffer>)>,
+}
+
+impl fmt::Debug for LimitRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimitRun").field("amount", &self.amount).finish_non_exhaustive()
+    }
 }
 
 enum Work {

@@ -8,6 +8,7 @@ use cust::sys::{
     CUgraph, CUgraphExec, CUstreamCaptureMode, cuGraphDestroy, cuGraphExecDestroy, cuGraphInstantiateWithFlags,
     cuGraphLaunch, cuStreamBeginCapture_v2, cuStreamEndCapture,
 };
+use std::fmt;
 use std::ptr::null_mut;
 
 /// Recorded work, with its own stream on which it runs. It owns all memory that was allocated during recording, dropped
@@ -15,6 +16,12 @@ use std::ptr::null_mut;
 pub struct Recorded {
     graph: CUgraphExec,
     gpu: Gpu,
+}
+
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded").field("gpu", &self.gpu).finish_non_exhaustive()
+    }
 }
 
 // SAFETY: a driver handle, which any thread may use, one at a time.

@@ -8,6 +8,7 @@ use cust::stream::Stream as CustStream;
 use cust::sys::{cuMemHostRegister_v2, cuMemHostUnregister};
 use std::alloc::Layout;
 use std::cell::Cell;
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -108,6 +109,12 @@ pub struct PinnedMemory {
     pinned: ManuallyDrop<Pinned>,
     bytes: usize,
     device: Arc<OpenDevice>,
+}
+
+impl fmt::Debug for PinnedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PinnedMemory").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
 }
 
 impl PinnedMemory {

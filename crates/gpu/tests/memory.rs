@@ -36,7 +36,7 @@ fn out_of_memory_is_an_error_after_which_the_device_works() {
     count(&gpu);
     let memory = gpu.info().memory_bytes;
     for bytes in [memory * 2, 1 << 45, u64::MAX] {
-        let error = GpuBuffer::uninitialized(&gpu, "test", bytes).err().expect("more than there is");
+        let error = GpuBuffer::uninitialized(&gpu, "test", bytes).expect_err("more than there is");
         assert!(matches!(error, Error::OutOfMemory { .. } | Error::Driver { .. }), "{error}");
         assert!(error.to_string().contains(&bytes.to_string()), "{error}");
         count(&gpu);

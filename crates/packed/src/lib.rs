@@ -6,6 +6,7 @@
 //! pub static PTX: apron_packed::Pack = include!(concat!(env!("OUT_DIR"), "/pack.rs"));
 //! ```
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 #[cfg(feature = "build")]
 pub mod build;

@@ -3,6 +3,7 @@
 //! A recipe is a plain value that tests compare without a device; the executors (GPU and emulator) run it without
 //! knowing the operation.
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod boxes;
 mod catalogue;

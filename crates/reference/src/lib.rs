@@ -4,6 +4,7 @@
 //! multiply-add per tap, from +0; windows of equal weights have their own order ([`apron_core::BOX_CHUNK`]). Every backend keeps
 //! this order, and so gives the same bits.
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 pub mod any;
 mod box_filter;

@@ -1,5 +1,6 @@
 //! What a kernel did wrong, and in which thread.
 
+use crate::thread::Thread;
 use std::fmt;
 
 /// A broken rule.
@@ -23,3 +24,12 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// As a fault names it: kernel, block and thread.
+impl fmt::Debug for Thread<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (block, thread) = (self.block_number(), (self.x, self.y));
+        let mut shown = f.debug_struct("Thread");
+        shown.field("kernel", &self.kernel).field("block", &block).field("thread", &thread).finish_non_exhaustive()
+    }
+}

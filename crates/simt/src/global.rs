@@ -1,6 +1,7 @@
 //! Global memory: buffers at made-up addresses, with a shadow that records accesses.
 
 use apron_abi::{Element, ElementType};
+use std::fmt;
 
 /// Distance between buffers, as a power of two: an index past the end of one is never in the next.
 const SPACING_BITS: u32 = 44;
@@ -44,6 +45,15 @@ const TEXTURE_BIT: u64 = 1 << 63;
 pub struct Memory {
     buffers: Vec<Buffer>,
     textures: Vec<Texture>,
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory")
+            .field("buffers", &self.buffers.len())
+            .field("textures", &self.textures.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Memory {

@@ -8,6 +8,7 @@
 //! This crate depends on the kernels and not on the planning crates: all kernels are compiled for the host here, and
 //! only a change of a kernel compiles them again.
 #![deny(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod fault;
 mod global;

@@ -96,7 +96,7 @@ impl Thread<'_, '_> {
     }
 
     /// Returns the number of the block in the grid, row by row.
-    fn block_number(&self) -> u32 {
+    pub(crate) fn block_number(&self) -> u32 {
         self.block[1].wrapping_mul(self.blocks_x).wrapping_add(self.block[0])
     }
 

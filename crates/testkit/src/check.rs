@@ -32,6 +32,7 @@ pub struct Outcome {
 }
 
 /// The expected result of a case.
+#[derive(Debug)]
 pub enum Expected {
     /// The image, compared bit for bit, and its distance from the exact result, which an equal image shares.
     Image(AnyImage<'static>, Errors),

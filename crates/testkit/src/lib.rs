@@ -6,6 +6,7 @@
 //!
 //! [`machine`] and [`nvcc`] support measurements: facts for their records, and CUDA C programs to compare with.
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod case;
 mod casts;

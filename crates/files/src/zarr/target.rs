@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A folder that can be written, as it was when it was checked.
+#[derive(Debug)]
 pub(crate) struct Target<'a> {
     path: &'a Path,
     /// The folder itself, if the path is a link.
