@@ -1,6 +1,7 @@
 //! Parameters that a launch passes to its kernel besides the buffer addresses.
 
 use crate::*;
+use core::ffi::c_void;
 
 /// Most taps that a launch passes as a kernel parameter. A parameter lives in the GPU's constant memory like a
 /// `__constant__` symbol, but belongs to its launch: launches in flight on several streams cannot overwrite each
@@ -54,77 +55,90 @@ pub struct Layers {
 /// Alignment of the images of a batch, in bytes: strides between them are multiples of this, as allocations are.
 pub const IMAGE_ALIGNMENT: u64 = 256;
 
-/// Parameters of a launch of any kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)] // each variant holds the struct of its name
-pub enum Params {
-    Conv2dParams(Conv2dParams),
-    PiecesParams(PiecesParams),
-    TensorParams(TensorParams),
-    Conv1dParams(Conv1dParams),
-    VolumesParams(VolumesParams),
-    VolumesMarchParams(VolumesMarchParams),
-    FusedParams(FusedParams),
-    MarchParams(MarchParams),
-    PairedParams(PairedParams),
-    BoxParams(BoxParams),
-    PrefixParams(PrefixParams),
-    SlidingParams(SlidingParams),
-    HistogramPartialParams(HistogramPartialParams),
-    HistogramTotalsParams(HistogramTotalsParams),
-    HistogramEdgesParams(HistogramEdgesParams),
-    HistogramExtremesParams(HistogramExtremesParams),
-    HistogramMergeParams(HistogramMergeParams),
-    LimitsReadParams(LimitsReadParams),
-    LimitsFfmaParams(LimitsFfmaParams),
-    PointwiseParams(PointwiseParams),
-    PadParams(PadParams),
-    FftParams(FftParams),
-    OrderedParams(OrderedParams),
-    HistogramCellsParams(HistogramCellsParams),
-    HistogramValuesParams(HistogramValuesParams),
-    HistogramScatterParams(HistogramScatterParams),
-    HistogramDigitsParams(HistogramDigitsParams),
-    LookupParams(LookupParams),
-    EqualizeParams(EqualizeParams),
-    TilesParams(TilesParams),
-    StatisticsParams(StatisticsParams),
-    TotalsParams(TotalsParams),
-    HistogramBinsParams(HistogramBinsParams),
-    HistogramPlacesParams(HistogramPlacesParams),
-    HistogramJointParams(HistogramJointParams),
-    HistogramWeightsParams(HistogramWeightsParams),
+/// Defines [`Params`] of the structs of parameters: first those with a row stride of the input, then the others.
+macro_rules! params {
+    ([$($Strided:ident),* $(,)?] [$($Other:ident),* $(,)?]) => {
+        /// Parameters of a launch of any kernel.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(missing_docs)] // each variant holds the struct of its name
+        pub enum Params {
+            $($Strided($Strided),)*
+            $($Other($Other),)*
+        }
+
+        impl Params {
+            /// Returns the address of the struct, as a launch takes it.
+            pub fn address(&mut self) -> *mut c_void {
+                match self {
+                    $(Params::$Strided(p) => (&raw mut *p).cast(),)*
+                    $(Params::$Other(p) => (&raw mut *p).cast(),)*
+                }
+            }
+
+            /// Returns the parameters with another row stride of the input, in samples; `None` for kernels without one.
+            pub fn with_row_stride(self, row_stride: u32) -> Option<Params> {
+                Some(match self {
+                    Params::PiecesParams(p) => {
+                        Params::PiecesParams(PiecesParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
+                    }
+                    Params::TensorParams(p) => {
+                        Params::TensorParams(TensorParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
+                    }
+                    Params::PairedParams(p) => {
+                        Params::PairedParams(PairedParams { march: MarchParams { row_stride, ..p.march }, ..p })
+                    }
+                    $(Params::$Strided(p) => Params::$Strided($Strided { row_stride, ..p }),)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+params! {
+    [
+        Conv2dParams,
+        Conv1dParams,
+        VolumesParams,
+        FusedParams,
+        MarchParams,
+        BoxParams,
+        PrefixParams,
+        SlidingParams,
+        OrderedParams,
+        PadParams,
+        FftParams,
+        StatisticsParams,
+    ]
+    [
+        PiecesParams,
+        TensorParams,
+        VolumesMarchParams,
+        PairedParams,
+        HistogramPartialParams,
+        HistogramTotalsParams,
+        HistogramEdgesParams,
+        HistogramExtremesParams,
+        HistogramMergeParams,
+        LimitsReadParams,
+        LimitsFfmaParams,
+        PointwiseParams,
+        HistogramCellsParams,
+        HistogramValuesParams,
+        HistogramScatterParams,
+        HistogramDigitsParams,
+        LookupParams,
+        EqualizeParams,
+        TilesParams,
+        TotalsParams,
+        HistogramBinsParams,
+        HistogramPlacesParams,
+        HistogramJointParams,
+        HistogramWeightsParams,
+    ]
 }
 
 impl Params {
-    /// Returns the parameters with another row stride of the input, in samples; `None` for kernels without one.
-    pub fn with_row_stride(self, row_stride: u32) -> Option<Params> {
-        Some(match self {
-            Params::Conv2dParams(p) => Params::Conv2dParams(Conv2dParams { row_stride, ..p }),
-            Params::PiecesParams(p) => {
-                Params::PiecesParams(PiecesParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
-            }
-            Params::TensorParams(p) => {
-                Params::TensorParams(TensorParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
-            }
-            Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
-            Params::VolumesParams(p) => Params::VolumesParams(VolumesParams { row_stride, ..p }),
-            Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
-            Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
-            Params::PairedParams(p) => {
-                Params::PairedParams(PairedParams { march: MarchParams { row_stride, ..p.march }, ..p })
-            }
-            Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
-            Params::PrefixParams(p) => Params::PrefixParams(PrefixParams { row_stride, ..p }),
-            Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { row_stride, ..p }),
-            Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { row_stride, ..p }),
-            Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
-            Params::FftParams(p) => Params::FftParams(FftParams { row_stride, ..p }),
-            Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),
-            _ => return None,
-        })
-    }
-
     /// Returns the parameters for a batch. `of` maps the number of a buffer that holds a part per image to the stride
     /// between these parts, in units of [`IMAGE_ALIGNMENT`] bytes. Parameters without such a buffer stay as they are.
     pub fn with_steps(self, of: impl Fn(usize) -> u32) -> Params {

@@ -4,7 +4,7 @@ use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::{checked, driver, not_recorded};
 use crate::stream::Stream;
-use apron_abi::{FEW_TAPS, FEWEST_TAPS, Layers, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
+use apron_abi::{FEW_TAPS, FEWEST_TAPS, Layers, MAX_TAPS, TapSpace, Taps, ZEROED_BYTES};
 use apron_core::Result;
 use apron_plan::{Launch, MAX_GRID_ROWS, Recipe, Role};
 use cust::event::{Event, EventFlags};
@@ -211,7 +211,7 @@ impl<'a> Prepared<'a> {
         let mut params = launch.params_at(addresses);
         let (grid, mut layers) = grid(launch.blocks, recipe.images, recipe.steps(launch));
         let mut arguments: Vec<*mut c_void> =
-            vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params), (&raw mut layers).cast()];
+            vec![(&raw mut src).cast(), (&raw mut dst).cast(), params.address(), (&raw mut layers).cast()];
         // Only the array in use is initialised: zeroing them takes as long as some launches.
         let (mut fewest_taps, mut few_taps, mut parameter_taps);
         let mut taps_address = self.global_taps.as_ref().map_or(0, |taps| taps.address());
@@ -290,48 +290,6 @@ fn grid([columns, rows]: [u32; 2], images: u32, (src_step, dst_step): (u32, u32)
 /// Returns the bytes of taps, for a copy to the device.
 fn bytes_of(taps: &[f32]) -> Vec<u8> {
     taps.iter().flat_map(|tap| tap.to_ne_bytes()).collect()
-}
-
-/// Returns the address of the parameters in their enum variant.
-fn params_pointer(params: &mut Params) -> *mut c_void {
-    match params {
-        Params::Conv2dParams(params) => (&raw mut *params).cast(),
-        Params::PiecesParams(params) => (&raw mut *params).cast(),
-        Params::TensorParams(params) => (&raw mut *params).cast(),
-        Params::BoxParams(params) => (&raw mut *params).cast(),
-        Params::PrefixParams(params) => (&raw mut *params).cast(),
-        Params::SlidingParams(params) => (&raw mut *params).cast(),
-        Params::Conv1dParams(params) => (&raw mut *params).cast(),
-        Params::VolumesParams(params) => (&raw mut *params).cast(),
-        Params::VolumesMarchParams(params) => (&raw mut *params).cast(),
-        Params::FusedParams(params) => (&raw mut *params).cast(),
-        Params::MarchParams(params) => (&raw mut *params).cast(),
-        Params::PairedParams(params) => (&raw mut *params).cast(),
-        Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
-        Params::HistogramTotalsParams(params) => (&raw mut *params).cast(),
-        Params::HistogramEdgesParams(params) => (&raw mut *params).cast(),
-        Params::HistogramExtremesParams(params) => (&raw mut *params).cast(),
-        Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
-        Params::LimitsReadParams(params) => (&raw mut *params).cast(),
-        Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
-        Params::PointwiseParams(params) => (&raw mut *params).cast(),
-        Params::PadParams(params) => (&raw mut *params).cast(),
-        Params::FftParams(params) => (&raw mut *params).cast(),
-        Params::OrderedParams(params) => (&raw mut *params).cast(),
-        Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
-        Params::HistogramValuesParams(params) => (&raw mut *params).cast(),
-        Params::HistogramScatterParams(params) => (&raw mut *params).cast(),
-        Params::HistogramDigitsParams(params) => (&raw mut *params).cast(),
-        Params::LookupParams(params) => (&raw mut *params).cast(),
-        Params::EqualizeParams(params) => (&raw mut *params).cast(),
-        Params::TilesParams(params) => (&raw mut *params).cast(),
-        Params::StatisticsParams(params) => (&raw mut *params).cast(),
-        Params::TotalsParams(params) => (&raw mut *params).cast(),
-        Params::HistogramBinsParams(params) => (&raw mut *params).cast(),
-        Params::HistogramPlacesParams(params) => (&raw mut *params).cast(),
-        Params::HistogramJointParams(params) => (&raw mut *params).cast(),
-        Params::HistogramWeightsParams(params) => (&raw mut *params).cast(),
-    }
 }
 
 #[cfg(test)]
