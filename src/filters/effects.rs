@@ -68,10 +68,10 @@ filters! {
     /// fspecial('motion') weighs pixels by their distance from the line instead.
     ///
     /// ```
-    /// use apron::{Formula, Named, filters::MotionBlur};
+    /// use apron::{Formula, Mask, Named, filters::MotionBlur};
     ///
-    /// let Formula::Dense(mask) = MotionBlur::new(2, 90.0).formula()? else { unreachable!() };
-    /// assert_eq!((mask.width(), mask.height(), mask.taps()), (1, 3, &[0.25, 0.5, 0.25][..]));
+    /// let formula = MotionBlur::new(2, 90.0).formula()?;
+    /// assert_eq!(formula, Formula::Dense(Mask::new(1, 3, [0.25, 0.5, 0.25])?));
     /// # Ok::<(), apron::Error>(())
     /// ```
     motion_blur(

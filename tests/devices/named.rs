@@ -113,7 +113,9 @@ fn the_page_of_filters_is_made_of_their_definitions() {
         let examples: Vec<_> =
             definition.examples.iter().map(|example| format!("    apron {} {example}", definition.name)).collect();
         let gap = if definition.parameters.is_empty() { "" } else { "\n" };
-        page += &format!("{gap}Source: {}.\n\n{}\n", definition.source, examples.join("\n"));
+        let takes_volumes = apron::volumes::names().any(|name| name == definition.name);
+        let volumes = if takes_volumes { " Volumes, too, with `--volume`." } else { "" };
+        page += &format!("{gap}Source: {}.{volumes}\n\n{}\n", definition.source, examples.join("\n"));
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/filters.md");
     if std::env::var("APRON_UPDATE").is_ok_and(|value| value == "1") {

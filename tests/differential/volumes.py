@@ -269,7 +269,18 @@ def unsharp(rng):
     return by_scipy(problem, "unsharp", f"sigma {sigma} amount {amount}", {"sigma": text, "amount": amount}, make, 8)
 
 
-MAKERS = [(dense, 0.25), (separable, 0.2), (mean, 0.15), (deviation, 0.08), (wave, 0.2), (difference, 0.12), (unsharp, 0.08)]
+def band(rng):
+    low, low_text = sigmas(rng)
+    high = [round(one + float(rng.uniform(0, 1.5)), 2) for one in low]
+    truncate = round(float(rng.uniform(2, 4)), 1)
+    problem = Problem(rng, borders=list(SCIPY_MODES), constants=False)
+    blur = lambda plane, sigma, modes: ndimage.gaussian_filter(plane, sigma, mode=modes, truncate=truncate)
+    make = lambda plane, modes: blur(plane, low, modes) - blur(plane, high, modes)
+    options = {"sigma-low": low_text, "sigma-high": ",".join(str(one) for one in high[::-1]), "truncate": truncate}
+    return by_scipy(problem, "dog", f"sigma {low} {high}", options, make, 2)
+
+
+MAKERS = [(dense, 0.25), (separable, 0.2), (mean, 0.15), (deviation, 0.08), (wave, 0.2), (difference, 0.12), (unsharp, 0.06), (band, 0.04)]
 
 
 def volumes(rng):
