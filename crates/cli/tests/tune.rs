@@ -46,7 +46,7 @@ fn a_part_of_a_sweep_to_read() {
     assert_eq!(ended.code, 0, "{ended:?}");
     // Changes from the present table are listed after the times.
     let times = ended.stdout.split("\n\n").nth(1).unwrap();
-    let lines = times.lines().filter(|line| line.starts_with("correlate u8 to f32 32x32 mask "));
+    let lines = times.lines().filter(|line| line.starts_with("correlate u8 to f32 48x32 mask "));
     assert_eq!(lines.count(), 2, "{ended:?}");
     assert!(ended.stdout.contains("\nThe table:\n\n# cpu: "), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 2, "{ended:?}");

@@ -308,7 +308,12 @@ impl<D: Device> Strip<'_, D> {
                     loaded[n] = unsafe { self.load(y) };
                 }
             }
-            let rows = loaded.map(|row| self.vector(row));
+            let mut rows = [[0; WORDS]; TOGETHER];
+            for n in 0..TOGETHER {
+                if next + (n as u32) < count {
+                    rows[n] = self.vector(loaded[n]);
+                }
+            }
             for k in 0..WORDS {
                 let word = |row: usize| rows[row][k];
                 // Bytes 0 and 1 of two rows, and bytes 2 and 3.

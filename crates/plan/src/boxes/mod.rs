@@ -317,7 +317,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "boxes-prefix",
             Family::Boxes,
-            "means of bytes of one channel, over an odd number of pixels below 2^20, up to 463 wide, of rows wider by 32",
+            "means of gray bytes, over an odd number of pixels below 2^20, up to 463 wide, in rows 32 wider",
             &For(prefix::plan),
         )
     },

@@ -136,7 +136,7 @@ const MOST_PRODUCTS: u64 = 1 << 37;
 pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     let mut works = Vec::new();
     let few = |sides: &'static [u32]| if quick { &sides[..sides.len().min(2)] } else { sides };
-    let images = |sizes: &'static [Size]| if quick { &[(32, 32)] } else { sizes };
+    let images = |sizes: &'static [Size]| if quick { &[(48, 32)] } else { sizes };
     for filters in FILTERS {
         let odd = if quick { &[] } else { ODD };
         for &size in images(filters.images).iter().chain(odd) {
