@@ -137,10 +137,14 @@ def separable(rng):
         dtype, types = "f32", ["f32"]
         size, shape = random_floats(rng, 17)
     elif verb == "box" and rng.random() < 0.6:
-        # Pixels of four bytes, over odd windows.
+        # Bytes over odd windows: pixels of four, or rows of gray that are wider than the window by 32, some in several strips and many of whole
+        # vectors of 16.
         dtype, types = "u8", ["u8"]
         size = tuple(2 * int(side) + 1 for side in rng.integers(0, 20, 2))
         shape = random_shape(rng, size if border == "crop" else (1, 1))[:2] + (4,)
+        if rng.random() < 0.5:
+            width = size[1] + 32 + int(rng.integers(0, 1000 if rng.random() < 0.3 else 40))
+            shape = (shape[0], width + (-width % 16 if rng.random() < 0.7 else 0))
     elif verb == "box" and rng.random() < 0.6:
         size = tuple(int(side) for side in rng.choice([1, 2, 3, 15, 16, 17, 18, 31, 33, 64, 100, 255], 2))
         shape = random_shape(rng, size if border == "crop" else (1, 1))

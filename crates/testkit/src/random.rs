@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Filters with variants of their own, which random cases seldom hit.
-pub fn seldom(seed: u64) -> [Case; 8] {
+pub fn seldom(seed: u64) -> [Case; 9] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
@@ -34,7 +34,13 @@ pub fn seldom(seed: u64) -> [Case; 8] {
     // Masks by Fourier transforms, in one launch and in three.
     let (shape, mask) = ((40 + 2 * n, 30, 1 + n % 2), if n.is_multiple_of(2) { (66, 5) } else { (9, 1 + n % 7) });
     let transform = Case::correlate(seed, shape, (types(U8).0, F32), mask, Border::Wrap, Data::Uniform).by_fft();
-    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur, transform]
+    // Gray rows that are wider than a window by 32: whole vectors of 16 bytes in one strip, or any in several strips.
+    let columns = if n.is_multiple_of(3) { 96 + 16 * (n % 11) } else { 600 + 31 * n };
+    let border =
+        [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(77.0)][n as usize % 5];
+    let window = (3 + 2 * (n % 9), 3 + 2 * (3 * n % 13));
+    let gray = Case::box_filter(seed, (columns, 30 + n % 29, 1), (U8, U8), window, border, Data::Uniform);
+    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur, transform, gray]
 }
 
 /// Makes a random case of any kind that the kernels support, from a seed.

@@ -77,8 +77,8 @@ impl Body for Prefix {
         let first = strip * p.outputs;
         let outputs = if p.out_width - first < p.outputs { p.out_width - first } else { p.outputs };
         let (start, width, vector) = (first as i32 + p.origin_x, p.width as i32, VECTOR as i32);
-        // Vectors begin at multiples of their length; where a strip contains the right edge, counted from there.
-        let has_right = start + (outputs + p.window_x) as i32 > width;
+        // Vectors begin at multiples of their length; where one could contain the right edge, counted from there.
+        let has_right = start + (outputs + p.window_x) as i32 + vector > width;
         let left = if has_right { width - (width - start + vector - 1) / vector * vector } else { start & -vector };
         let column = left + (d.thread_x() * PREFIX_VECTOR) as i32;
         let border = BorderMode::from_u32(p.border);

@@ -44,17 +44,22 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     // Strips of equal width.
     let outputs = out.width.div_ceil(strips).next_multiple_of(SECTOR);
     let origin_x = window.origin_x;
+    let first = |strip: u32| (strip * outputs) as i32 + origin_x;
     // Whether a strip has columns before the image, and behind it.
-    let beside = |strip: &u32| {
-        let first = (strip * outputs) as i32 + origin_x;
-        (first < 0, first + (outputs + window_x) as i32 > width as i32)
+    let beside = |strip: u32| (first(strip) < 0, first(strip) + (outputs + window_x) as i32 > width as i32);
+    // Where a vector could contain the right edge, vectors are counted from there: then the left edge may not divide one.
+    let vector = PREFIX_VECTOR as i32;
+    let is_divided = |strip: u32| {
+        let (first, width) = (first(strip), width as i32);
+        let has_right = first + (outputs + window_x) as i32 + vector > width;
+        has_right && width % vector != 0 && (width - first + vector - 1) / vector * vector > width
     };
-    if !width.is_multiple_of(PREFIX_VECTOR) && (0..strips).any(|strip| beside(&strip) == (true, true)) {
+    if (0..strips).any(is_divided) {
         return Err(variant.refused(format!("rows of {width} pixels, whose both ends a block reads")));
     }
     // Where rows are not aligned, all strips take as long as those at the edges.
-    let before = (0..strips).take_while(|strip| beside(strip).0).count() as u32;
-    let behind = (before..strips).rev().take_while(|strip| beside(strip).1).count() as u32;
+    let before = (0..strips).take_while(|&strip| beside(strip).0).count() as u32;
+    let behind = (before..strips).rev().take_while(|&strip| beside(strip).1).count() as u32;
     let edges = if width.is_multiple_of(PREFIX_VECTOR) { [before, behind] } else { [0; 2] };
     let rows = machine.tuning.map_or(ROWS, |tuning| tuning.rows).min(out.height).max(2).next_multiple_of(2);
     let kernel = super::find(problem, variant, "means", problem.src.element(), problem.dst.element())?;
@@ -116,7 +121,11 @@ mod tests {
     use apron_core::{Border, Extent, Problem, Shape};
 
     fn planned(shape: Shape, [width, height]: [u32; 2]) -> Result<([u32; 2], PrefixParams)> {
-        let (src, dst, border, anchor) = (PixelType::U8, PixelType::U8, Border::Reflect, (width / 2, height / 2));
+        anchored(shape, [width, height], width / 2)
+    }
+
+    fn anchored(shape: Shape, [width, height]: [u32; 2], x: u32) -> Result<([u32; 2], PrefixParams)> {
+        let (src, dst, border, anchor) = (PixelType::U8, PixelType::U8, Border::Reflect, (x, height / 2));
         let (scale, extent) = (Scale::Mean, Extent::Same);
         let problem = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
         let recipe = plan(&Problem::from(problem), Some("boxes-prefix"), &Machine::EMULATED)?;
@@ -152,6 +161,26 @@ mod tests {
             (edges(gray(400), 15), edges(gray(4095), 15), edges(gray(401), 15)),
             (Some([1, 0]), Some([0, 0]), None)
         );
+    }
+
+    #[test]
+    fn no_edge_divides_a_vector() {
+        // No window begins before the image, but the vectors that end at its right edge do.
+        assert!(anchored(gray(67), [3, 3], 0).is_err() && anchored(gray(80), [3, 3], 0).is_ok());
+        for width in (35..=1200).step_by(7) {
+            for x in [0, 1, 2] {
+                let Ok((_, params)) = anchored(gray(width), [3, 3], x) else { continue };
+                for strip in 0..params.strips {
+                    let first = (strip * params.outputs) as i32 + params.origin_x;
+                    let outputs = params.outputs.min(width - strip * params.outputs);
+                    // As the kernel has it.
+                    if first + (outputs + 3 + 16) as i32 > width as i32 {
+                        let left = width as i32 - (width as i32 - first + 15) / 16 * 16;
+                        assert!(left >= 0 || width % 16 == 0, "{params:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -158,12 +158,12 @@ mod tests {
     fn a_line_a_workload_and_what_would_change() {
         let text = sweep().text();
         let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"));
-        let cells: Vec<&str> = line("correlate f32 32x32 mask 3x3").split_whitespace().skip(5).collect();
+        let cells: Vec<&str> = line("correlate f32 48x32 mask 3x3").split_whitespace().skip(5).collect();
         assert_eq!(cells[..9], ["-", "-", "0.1250", "-", "-", "-", "-", "-", "0.1875"]);
         assert_eq!(cells[cells.len() - 2..], ["march-dense", "16x4"]);
         assert_eq!(cells.len(), variants("correlate").count() + 2);
         assert!(text.contains("mask 3x3: conv2d-blocked takes 50.0 % more than march-dense\n"), "{text}");
-        assert!(text.contains("FAILED separable f32 32x32 mask 3x3: a differs\n"), "{text}");
+        assert!(text.contains("FAILED separable f32 48x32 mask 3x3: a differs\n"), "{text}");
         assert!(!text.contains("chooses the same") && !text.contains("histogram-edge-search"), "{text}");
         let json = sweep().json();
         assert_eq!((&json["failed"], &json["workloads"][0]["times"][0]["rows"]), (&json!(1), &json!(16)));
