@@ -34,13 +34,19 @@ pub fn seldom(seed: u64) -> [Case; 9] {
     // Masks by Fourier transforms, in one launch and in three.
     let (shape, mask) = ((40 + 2 * n, 30, 1 + n % 2), if n.is_multiple_of(2) { (66, 5) } else { (9, 1 + n % 7) });
     let transform = Case::correlate(seed, shape, (types(U8).0, F32), mask, Border::Wrap, Data::Uniform).by_fft();
-    // Gray rows that are wider than a window by 32: whole vectors of 16 bytes in one strip, or any in several strips.
-    let columns = if n.is_multiple_of(3) { 96 + 16 * (n % 11) } else { 600 + 31 * n };
+    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur, transform, gray_window(seed)]
+}
+
+/// Makes a box filter of gray bytes, half of the seeds a mean, over an odd window. Rows are wider than the window by 32: one strip of whole
+/// vectors of 16 bytes, or several strips of any width.
+pub(crate) fn gray_window(seed: u64) -> Case {
+    let n = (seed % 1000) as u32;
+    let columns = if n.is_multiple_of(3) { 96 + 16 * (n % 11) } else { 600 + 31 * (n % 17) };
     let border =
         [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(77.0)][n as usize % 5];
     let window = (3 + 2 * (n % 9), 3 + 2 * (3 * n % 13));
-    let gray = Case::box_filter(seed, (columns, 30 + n % 29, 1), (U8, U8), window, border, Data::Uniform);
-    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur, transform, gray]
+    let types = (PixelType::U8, PixelType::U8);
+    Case::box_filter(seed, (columns, 30 + n % 29, 1), types, window, border, Data::Uniform)
 }
 
 /// Makes a random case of any kind that the kernels support, from a seed.

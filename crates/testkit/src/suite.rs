@@ -1,6 +1,7 @@
 //! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
 use crate::case::{Case, Data, SINGLES};
+use crate::random::gray_window;
 use crate::{casts, doubles, halves, methods, pad, paired, pointwise, scaled, values, volumes};
 use apron::{Bins, Border, PixelType};
 
@@ -446,6 +447,7 @@ fn small_means(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
         let types = (PixelType::U8, PixelType::U8);
         cases.push(Case::box_filter(next(), shape, types, (side, side), border, Data::Uniform).centered());
     }
+    cases.extend((0..60).map(|_| gray_window(next())));
 }
 
 /// Returns every image with sides up to `side` pixels, every mask with sides up to `mask` taps, and every border that

@@ -182,6 +182,10 @@ impl<D: Device> Strip<'_, D> {
         // SAFETY: the caller's promise.
         unsafe {
             let mut columns = self.first_sums(top);
+            // The word before the means is read where an output row begins in the middle of a word.
+            if d.thread_x() == 0 {
+                d.shared_store(Shared::at(Self::MEANS - 4), 0, 0u32);
+            }
             let mut total = 0u32;
             for k in 0..VECTOR {
                 total = total.wrapping_add(columns[k]);

@@ -317,7 +317,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "boxes-prefix",
             Family::Boxes,
-            "means of gray bytes, over an odd number of pixels below 2^20, up to 463 wide, in rows 32 wider",
+            "means of gray bytes, over an odd number of pixels below 2^20, up to 255 wide, in rows 32 wider",
             &For(prefix::plan),
         )
     },

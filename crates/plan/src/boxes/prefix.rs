@@ -15,6 +15,9 @@ const LANES: u32 = 32;
 /// Samples of a strip beside its outputs and those of the last window: of a vector that its first window may start in.
 const LOST: u32 = PREFIX_VECTOR;
 
+/// Widest window: half of a strip's columns then have outputs.
+const WIDEST: u32 = 255;
+
 /// Output samples of a strip are a multiple of this number, so that strips begin at sectors of memory.
 const SECTOR: u32 = 32;
 
@@ -36,10 +39,10 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     if width < window_x + LOST + PREFIX_VECTOR {
         return Err(variant.refused(format!("windows of {window_x} pixels in rows of {width}")));
     }
-    let outputs = (LANES * PREFIX_VECTOR).saturating_sub(window_x + LOST) / SECTOR * SECTOR;
-    if outputs == 0 {
+    if window_x > WIDEST {
         return Err(variant.refused(format!("windows of {window_x} pixels")));
     }
+    let outputs = (LANES * PREFIX_VECTOR - window_x - LOST) / SECTOR * SECTOR;
     let strips = out.width.div_ceil(outputs);
     // Strips of equal width.
     let outputs = out.width.div_ceil(strips).next_multiple_of(SECTOR);
@@ -139,7 +142,7 @@ mod tests {
 
     #[test]
     fn windows_end_in_their_strip() {
-        for width in [3, 15, 63, 255, 463] {
+        for width in [3, 15, 63, 255] {
             let (blocks, params) = planned(gray(4096), [width, 9]).unwrap();
             assert!(params.outputs * params.strips >= 4096, "{params:?}");
             // The last lane's last window ends in it, if the first one does not start at a vector.
@@ -147,15 +150,15 @@ mod tests {
             assert_eq!(blocks, [params.strips + params.edges[0] + params.edges[1], 300_u32.div_ceil(params.rows)]);
         }
         let outputs = |width| planned(gray(4096), [width, 9]).map(|(_, params)| params.outputs).ok();
-        assert_eq!([3, 63, 463, 465].map(outputs), [Some(480), Some(416), Some(32), None]);
+        assert_eq!([3, 63, 255, 257].map(outputs), [Some(480), Some(416), Some(224), None]);
     }
 
     #[test]
     fn two_blocks_share_the_rows_at_the_edges() {
         let edges = |shape, width| planned(shape, [width, 9]).map(|(_, params)| params.edges).ok();
         assert_eq!(edges(gray(4096), 3), Some([1, 1]));
-        // 96 outputs per strip, and 191 columns of halo.
-        assert_eq!(edges(gray(4096), 383), Some([2, 3]));
+        // 224 outputs per strip; the second one's windows begin inside the image.
+        assert_eq!(edges(gray(4096), 255), Some([1, 2]));
         // One strip; rows that are not aligned take as long everywhere, but may not begin and end in one strip.
         assert_eq!(
             (edges(gray(400), 15), edges(gray(4095), 15), edges(gray(401), 15)),

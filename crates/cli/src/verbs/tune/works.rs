@@ -65,7 +65,7 @@ const FILTERS: &[Filters] = &[
     Filters {
         types: (U8, U8),
         channels: 1,
-        images: &[TINY, SMALL, SCREEN, MIDDLE, HUGE],
+        images: &[TINY, SMALL, SCREEN, MIDDLE, LARGE, HUGE],
         separable: &[3, 5, 9, 17, 33, 49, 65, 129, 257],
         dense: &[3, 5, 7, 9, 11, 15, 31],
         boxes: &[3, 5, 9, 15, 31, 63, 127, 255, 511],
