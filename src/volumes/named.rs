@@ -109,10 +109,8 @@ impl Parameters<'_> {
 
     /// Reads the axis of a first derivative.
     pub(crate) fn axis(&self) -> Result<usize> {
-        let z = if (self.given)(DZ).is_some() { self.one(DZ)? } else { 0 };
-        let orders: [u32; 3] = [self.one("dx")?, self.one("dy")?, z];
-        self.read.borrow_mut().push(DZ);
-        match orders {
+        let z: u32 = if (self.given)(DZ).is_some() { self.one(DZ)? } else { 0 };
+        match [self.one("dx")?, self.one("dy")?, z] {
             [1, 0, 0] => Ok(0),
             [0, 1, 0] => Ok(1),
             [0, 0, 1] => Ok(2),

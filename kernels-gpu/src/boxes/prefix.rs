@@ -82,14 +82,12 @@ impl Body for Prefix {
         let left = if has_right { width - (width - start + vector - 1) / vector * vector } else { start & -vector };
         let column = left + (d.thread_x() * PREFIX_VECTOR) as i32;
         let border = BorderMode::from_u32(p.border);
-        let place = match column < start + (outputs + p.window_x) as i32 {
-            true => Place::of(column, width, border),
-            false => Place::CONSTANT,
-        };
+        let is_needed = column < start + (outputs + p.window_x) as i32;
+        let place = if is_needed { Place::of(column, width, border) } else { Place::CONSTANT };
         let inside = left >= 0 && left + (WARP * PREFIX_VECTOR) as i32 <= width;
         let aligned = (src.address as u32 | p.row_stride | left as u32).is_multiple_of(PREFIX_VECTOR);
-        let (plain, lead, column) = (inside && aligned, (start - left) as u32, column as u32);
-        let strip = Strip::<D> { d, p, src, dst, first, outputs, lead, place, border, plain, column };
+        let (plain, lead) = (inside && aligned, (start - left) as u32);
+        let strip = Strip::<D> { d, p, src, dst, first, outputs, lead, place, border, plain };
         // SAFETY: the launch keeps the contract; a barrier separates what lanes exchange.
         unsafe { strip.march(first_row, last_row) };
     }
@@ -160,8 +158,6 @@ struct Strip<'p, D> {
     border: BorderMode,
     /// Whether all vectors of the strip lie in the image, at addresses that are multiples of [`VECTOR`].
     plain: bool,
-    /// This lane's first sample, if the strip is `plain`.
-    column: u32,
 }
 
 /// A sum for each sample of a vector.
@@ -232,14 +228,14 @@ impl<D: Device> Strip<'_, D> {
         if y == NONE {
             return Loaded { words: [self.constant(); WORDS + 1], before: 0 };
         }
-        let start = self.src.address + y as u64 * self.p.row_stride as u64;
+        let address = self.src.address + y as u64 * self.p.row_stride as u64 + self.place.sample as u64;
         // SAFETY: in the image.
         unsafe {
             if self.plain {
-                let [a, b, c, e] = self.d.load_words(Global::at(start + self.column as u64), 0);
+                let [a, b, c, e] = self.d.load_words(Global::at(address), 0);
                 Loaded { words: [a, b, c, e, 0], before: 0 }
             } else {
-                self.load_any(start + self.place.sample as u64)
+                self.load_any(address)
             }
         }
     }

@@ -56,11 +56,7 @@ fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
         params: Params::BoxParams(BoxParams { left, top, rows, tile, ..params(problem, &window) }),
         taps: [].into(),
     };
-    let buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
-        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
-    ];
-    Ok((buffers, vec![launch]))
+    Ok((buffers(problem, &window), vec![launch]))
 }
 
 /// Widest window of the strip kernel, in pixels: half of a strip's pixels then still yield outputs.
@@ -106,11 +102,7 @@ fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
         params: Params::BoxParams(BoxParams { left, top: window.origin_y, rows, tile, ..params(problem, &window) }),
         taps: [].into(),
     };
-    let buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
-        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
-    ];
-    Ok((buffers, vec![launch]))
+    Ok((buffers(problem, &window), vec![launch]))
 }
 
 /// A kernel of the variant `boxes-chunks`.
@@ -237,6 +229,14 @@ fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> 
         Buffer { role: Role::Output, element: dst, elems: out.samples() },
     ];
     Ok((buffers, launches))
+}
+
+/// Returns the buffers of one launch: the image, and the output.
+fn buffers(problem: &BoxFilter, window: &Window) -> Vec<Buffer> {
+    vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
+    ]
 }
 
 fn find(problem: &BoxFilter, variant: &Variant, stage: &str, src: ElementType, dst: ElementType) -> Result<Kernel> {

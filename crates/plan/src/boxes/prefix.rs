@@ -2,7 +2,7 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Machine, Role};
+use crate::{Launch, Machine};
 use apron_abi::{PREFIX_VECTOR, Params, PrefixParams};
 use apron_core::{BoxFilter, PixelType, Result, Scale};
 
@@ -96,11 +96,7 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
         params: Params::PrefixParams(params),
         taps: [].into(),
     };
-    let buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
-        Buffer { role: Role::Output, element: problem.dst.element(), elems: out.samples() },
-    ];
-    Ok((buffers, vec![launch]))
+    Ok((super::buffers(problem, &window), vec![launch]))
 }
 
 /// Returns a multiplier, and the byte of the upper word of `(sum + count / 2) * multiplier` that is the rounded mean of `count` bytes, an
