@@ -22,6 +22,7 @@ import complexes
 import doubles
 import histograms
 import integers
+import jpegs
 import named
 import pixels
 import volumes
@@ -43,13 +44,14 @@ MAKERS = [
     (complexes.complexes, 0.2),
     (integers.integers, 0.5),
     (volumes.volumes, 0.4),
+    (jpegs.jpegs, 0.1),
 ]
 
 
 def make(seed, index):
     # Each problem has one generator, so that it does not depend on how many there are.
     rng = np.random.default_rng([seed, index])
-    makers = [maker for maker in MAKERS if cv2 is not None or maker[0] is not opencv]
+    makers = [maker for maker in MAKERS if cv2 is not None or maker[0] not in (opencv, jpegs.jpegs)]
     weights = np.array([weight for _, weight in makers])
     return makers[rng.choice(len(makers), p=weights / weights.sum())][0](rng)
 
@@ -117,7 +119,7 @@ def run(apron, device, jobs, folder, first=0):
             wrong.append((number, job, f"apron: ran {report['variant']}"))
         elif report["ok"]:
             ran[report["operation"], parts[-1]] += 1
-            given = np.load(result) if job.loads else report
+            given = job.given(result, report)
             wrong += [(number, job, complaint) for complaint in job.judge(given)]
         elif "variant" in job.options and "device does not have" in report["error"]:
             ran["refused,", "being beyond a variant's limits"] += 1

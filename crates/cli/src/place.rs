@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// The images of a verb.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Files {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr, or - for the standard input; of several, or a quoted pattern such
-    /// as "*.png", each
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr, or - for the standard input; of several, a folder, or a quoted
+    /// pattern such as "*.png", each
     #[arg(value_name = "IN", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The result, in the format that its extension says; a folder, as DIR/, for results of the images' names; or - for the
@@ -58,7 +58,10 @@ pub(crate) struct Images {
 impl Files {
     /// Whether more than one image is asked for, or could be.
     pub(crate) fn are_many(&self) -> bool {
-        self.inputs.len() != 1 || ends_as_folder(&self.output) || is_pattern(&self.inputs[0])
+        self.inputs.len() != 1
+            || ends_as_folder(&self.output)
+            || is_pattern(&self.inputs[0])
+            || is_folder(&self.inputs[0])
     }
 
     /// Expands patterns, and creates the folder.
@@ -91,6 +94,11 @@ fn ends_as_folder(path: &Path) -> bool {
 /// Whether a path is a pattern. A path that exists is not.
 fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?', '[']) && !path.exists()
+}
+
+/// Whether a path is a folder of images.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() && !apron_files::is_zarr(path)
 }
 
 /// Pairs each image with its result in `folder`, which is created. No result may overwrite an image or another result.
@@ -130,10 +138,18 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
     Ok(Images { pairs, repeated, _folder: folder })
 }
 
-/// Expands patterns to the files that match, sorted by name.
+/// Expands patterns to the files that match, and folders to the images in them, sorted by name.
 fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for input in inputs {
+        if is_folder(input) {
+            let images = images_in(input).map_err(|error| Error::input(input, error))?;
+            if images.is_empty() {
+                return Err(Error::input(input, "no image is in this folder"));
+            }
+            paths.extend(images);
+            continue;
+        }
         if !is_pattern(input) {
             paths.push(input.clone());
             continue;
@@ -152,6 +168,19 @@ fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(paths)
+}
+
+/// Returns the files in a folder whose extensions are those of images, but for hidden ones, sorted by name.
+fn images_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let paths: std::io::Result<Vec<PathBuf>> =
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect();
+    let is_image = |path: &PathBuf| {
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        !hidden && apron_files::check_extension(path).is_ok() && !is_folder(path)
+    };
+    let mut images: Vec<PathBuf> = paths?.into_iter().filter(is_image).collect();
+    images.sort();
+    Ok(images)
 }
 
 #[cfg(test)]

@@ -36,6 +36,26 @@ fn images_go_to_a_folder_under_their_names() {
 }
 
 #[test]
+fn a_folder_stands_for_the_images_in_it() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path("in/deeper.png")).unwrap();
+    for name in ["a.png", "b.png"] {
+        std::fs::rename(folder.path(name), folder.path("in").join(name)).unwrap();
+    }
+    folder.write("in/notes.txt", "no image");
+    folder.write("in/.c.png", "hidden");
+    let ended = folder.ok(&["correlate", "in", "out/", "--mask", "2", "--format", "npy"]);
+    assert!(ended.stderr.starts_with("2 images, total "), "{ended:?}");
+    assert_eq!(folder.read::<u8>("out/b.npy"), (vec![1, 2], vec![40; 2]));
+    folder.ok(&["correlate", "c.png", "in", "new/", "--mask", "3"]);
+    assert_eq!((pixels(&folder, "new/a.png"), pixels(&folder, "new/c.png")), (vec![30; 2], vec![90; 2]));
+    folder.fails(2, "several images need a folder", &["box", "in", "none", "--size", "1"]);
+    folder.fails(2, "would be overwritten", &["box", "in", "in", "--size", "1"]);
+    folder.fails(3, "no image is in this folder", &["box", "in/deeper.png", "none/", "--size", "1"]);
+    assert!(!folder.path("none").exists());
+}
+
+#[test]
 fn a_failure_is_told_at_the_end_and_the_others_are_done() {
     let folder = folder();
     folder.write("b.png", "not a picture");

@@ -204,7 +204,7 @@ impl Error {
 }
 
 /// Message for a file that ends too early: readers only say that a buffer was not filled.
-const CUT: &str = "the file is cut off: its data ends before the picture or array does";
+pub(crate) const CUT: &str = "the file is cut off: its data ends before the picture or array does";
 
 /// Says what a decoder found, without the names of its types.
 fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
@@ -214,18 +214,23 @@ fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
         other => other.to_string(),
     };
     let cause = std::error::Error::source(of).map(ToString::to_string).unwrap_or_default();
-    let cause = cause.rsplit("Reason:").next().unwrap_or_default();
-    let cause = cause.trim().trim_matches('"').trim_end_matches('.').trim_start_matches("Format error: ");
-    // The decoder of PNM says it twice.
-    let cause = cause.replace("number in number in", "number in");
-    let cause = match cause.split_once(" while decoding ChunkType { type: ") {
-        Some((cause, chunk)) => format!("{cause} in chunk {}", chunk.split(',').next().unwrap_or_default()),
-        None => cause,
-    };
+    let cause = tidy(&cause);
     if cause.is_empty() {
         format!("the {format} is broken")
     } else {
         format!("the {format} cannot be decoded: {cause}")
+    }
+}
+
+/// Removes from a decoder's message what only its authors know.
+pub(crate) fn tidy(cause: &str) -> String {
+    let cause = cause.rsplit("Reason:").next().unwrap_or_default();
+    let cause = cause.trim().trim_matches('"').trim_end_matches('.').trim_start_matches("Format error: ");
+    // The decoder of PNM says it twice.
+    let cause = cause.replace("number in number in", "number in");
+    match cause.split_once(" while decoding ChunkType { type: ") {
+        Some((cause, chunk)) => format!("{cause} in chunk {}", chunk.split(',').next().unwrap_or_default()),
+        None => cause,
     }
 }
 

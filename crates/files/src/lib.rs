@@ -34,6 +34,7 @@ mod draft;
 mod error;
 mod grey_bmp;
 mod joint;
+mod jpeg_file;
 mod metadata;
 mod output;
 mod pages;

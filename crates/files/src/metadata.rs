@@ -1,7 +1,7 @@
 //! Metadata of pictures: colour profile and pixel density.
 
 use crate::read::{Source, Stream};
-use crate::{array, grey_bmp};
+use crate::{array, grey_bmp, jpeg_file};
 use image::{ImageDecoder, ImageReader};
 use serde_json::{Map, Value};
 use std::io::{BufReader, Read, Seek};
@@ -72,6 +72,11 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
         return of_tiff(file, page).unwrap_or_default();
     }
     let mut icc = || {
+        if start.starts_with(&jpeg_file::MAGIC) {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).ok()?;
+            return jpeg_file::icc(&bytes);
+        }
         let reader = ImageReader::new(BufReader::new(&mut *file)).with_guessed_format().ok()?;
         reader.into_decoder().ok()?.icc_profile().ok()?
     };

@@ -7,12 +7,11 @@ use crate::patched::Patched;
 use crate::read::{Source, Stream};
 use crate::tiff_rows::{Layout, Samples};
 use crate::upright::upright;
-use crate::{grey_bmp, png_file, pnm, tiff_file, tiff_tags};
+use crate::{grey_bmp, jpeg_file, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
-use jpeg_encoder::{Encoder, ImageBuffer, JpegColorType, PixelDensity, PixelDensityUnit, SamplingFactor};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -94,26 +93,6 @@ impl Format {
     }
 }
 
-/// Whether a JPEG file is complete. The decoder silently fills missing data with grey.
-fn jpeg_ends(bytes: &[u8]) -> bool {
-    let mut at = 2;
-    // Skips the segments, each with its length, up to the first scan; thumbnails inside have end markers of their own.
-    while let Some(&[0xff, marker, high, low]) = bytes.get(at..at + 4) {
-        if marker == 0xda {
-            return bytes[at..].windows(2).any(|pair| pair == [0xff, 0xd9]);
-        }
-        // Markers may be padded with 0xff, and some have no length.
-        let alone = matches!(marker, 0x01 | 0xd0..=0xd8);
-        at += match marker {
-            0xff => 1,
-            _ if alone => 2,
-            _ => 2 + usize::from(u16::from_be_bytes([high, low])),
-        };
-    }
-    // The file has another error, which is left to the decoder.
-    true
-}
-
 /// Reads a page of a picture directly into the image's memory; also returns the number of pages.
 pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u64) -> Result<(AnyImage<'static>, u32)> {
     if is_tiff(file).map_err(|error| Error::read(path, error))? {
@@ -191,13 +170,11 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
     let mut start = [0; 2];
-    if file.read(&mut start).map_err(io)? == 2 && start == [0xff, 0xd8] {
+    if file.read(&mut start).map_err(io)? == 2 && start == jpeg_file::MAGIC {
         file.rewind().map_err(io)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io)?;
-        if !jpeg_ends(&bytes) {
-            return Err(Error::content(path, "the JPEG is cut off"));
-        }
+        return jpeg_file::read(path, &bytes, max_pixels);
     }
     file.rewind().map_err(io)?;
     let tiff = [b"II", b"MM"].contains(&&start);
@@ -288,7 +265,7 @@ pub(super) fn write(
 ) -> Result<(), Trouble> {
     match format {
         Format::Png => png_file::write(file, image, &manner.metadata)?,
-        Format::Jpeg => write_jpeg(file, image, manner)?,
+        Format::Jpeg => jpeg_file::write(file, image, manner.quality, &manner.metadata)?,
         Format::Tiff => tiff_file::write(file, image, &manner.metadata)?,
         Format::Bmp => {
             let Shape { width, height, .. } = image.shape();
@@ -310,59 +287,6 @@ fn colour(image: &AnyImage<'_>) -> Result<ExtendedColorType, Trouble> {
         (PixelType::U8, 3) => Ok(ExtendedColorType::Rgb8),
         (PixelType::U8, 4) => Ok(ExtendedColorType::Rgba8),
         (pixel, channels) => Err(format!("{channels} channel(s) of {pixel} fit no JPEG or BMP").into()),
-    }
-}
-
-fn write_jpeg(file: &mut impl Write, image: &AnyImage<'_>, manner: &Manner) -> Result<(), Trouble> {
-    let mut encoder = Encoder::new(file, manner.quality);
-    // As OpenCV and Pillow: colours have half the resolution, where nobody asks for the best quality.
-    let full = manner.quality == 100;
-    encoder.set_sampling_factor(if full { SamplingFactor::F_1_1 } else { SamplingFactor::F_2_2 });
-    if let Some((across, down)) = manner.metadata.density {
-        let density = (across.round() as u16, down.round() as u16);
-        encoder.set_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
-    }
-    if let Some(profile) = manner.metadata.icc_for(image.shape().channels) {
-        encoder.add_icc_profile(profile)?;
-    }
-    let Shape { width, height, channels } = image.shape();
-    let [Ok(width), Ok(height)] = [width, height].map(u16::try_from) else {
-        return Err(format!("a JPEG has at most {0}x{0} pixels, and this image {width}x{height}", u16::MAX).into());
-    };
-    Ok(encoder.encode_image(Pixels { samples: &image.bytes(), width, height, has_colours: channels != 1 })?)
-}
-
-/// Samples for the encoder, which would hold code for eleven kinds of them if it were told the kind.
-struct Pixels<'a> {
-    samples: &'a [u8],
-    width: u16,
-    height: u16,
-    has_colours: bool,
-}
-
-impl ImageBuffer for Pixels<'_> {
-    fn get_jpeg_color_type(&self) -> JpegColorType {
-        if self.has_colours { JpegColorType::Ycbcr } else { JpegColorType::Luma }
-    }
-
-    fn width(&self) -> u16 {
-        self.width
-    }
-
-    fn height(&self) -> u16 {
-        self.height
-    }
-
-    fn fill_buffers(&self, y: u16, buffers: &mut [Vec<u8>; 4]) {
-        let (row, width) = (usize::from(y), usize::from(self.width));
-        if !self.has_colours {
-            return buffers[0].extend_from_slice(&self.samples[row * width..][..width]);
-        }
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            return jpeg_encoder::RgbImageAVX2(self.samples, self.width, self.height).fill_buffers(y, buffers);
-        }
-        jpeg_encoder::RgbImage(self.samples, self.width, self.height).fill_buffers(y, buffers);
     }
 }
 
