@@ -29,7 +29,7 @@ pub struct KernelInfo {
     pub block: [u32; 2],
     /// Shared memory per block.
     pub shared: SharedSize,
-    /// Barriers per thread.
+    /// Barriers per thread, in the PTX for the oldest targets.
     pub barriers: u32,
     /// Limits of the variant, besides the element types of its kernels.
     pub limits: &'static str,
@@ -159,7 +159,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::OrderedTile(_) => SharedSize::Formula(ORDERED_TILE),
             SharedMemory::Edges => SharedSize::Formula(EDGES),
         },
-        barriers: facts.barriers,
+        barriers: facts.barriers[0],
         limits: variant.limits,
         registers,
     }

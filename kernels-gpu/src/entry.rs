@@ -10,7 +10,7 @@ use apron_abi::*;
 
 macro_rules! define_entries {
     ($($entry:ident: $family:ident $feature:literal $program:literal $variant:literal $stage:literal, $body:ty,
-       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, $block:expr, $shared:expr, $barriers:literal,
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, $block:expr, $shared:expr, $barriers:expr,
        $residents:literal;)*) => {
         $(define_entry!(@ $feature, $taps, $entry, $body, $src, $dst, $params);)*
 

@@ -67,7 +67,7 @@ pub(crate) struct Row {
     taps: &'static str,
     block: &'static str,
     shared: String,
-    barriers: u32,
+    barriers: [u32; 2],
     residents: u32,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn kernel(
         taps: "None",
         block: "SIMPLE_BLOCK",
         shared: "SharedMemory::Bytes(0)".into(),
-        barriers: 0,
+        barriers: [0; 2],
         residents: 1,
     }
 }
@@ -120,7 +120,12 @@ impl Row {
 
     /// Sets the shared memory per block, and the barriers per thread, with loops of fixed length unrolled.
     pub(crate) fn shared(self, shared: impl Into<String>, barriers: u32) -> Row {
-        Row { shared: shared.into(), barriers, ..self }
+        Row { shared: shared.into(), barriers: [barriers; 2], ..self }
+    }
+
+    /// Sets the barriers per thread for the oldest targets and for sm_90, where the compiler unrolls a loop for one of them only.
+    pub(crate) fn barriers(self, barriers: [u32; 2]) -> Row {
+        Row { barriers, ..self }
     }
 
     /// Sets the minimum resident blocks per multiprocessor, for which the assembler limits registers.
@@ -266,7 +271,7 @@ macro_rules! for_each_kernel {{
             writeln!(
                 text,
                 "{entry}: {camel} \"{name}\" \"{program}\" \"{variant}\" \"{stage}\", {body}, {source} ({src}, {dst}), \
-                 {params}, {taps}, {block}, {shared}, {barriers}, {residents};"
+                 {params}, {taps}, {block}, {shared}, {barriers:?}, {residents};"
             )
             .expect("a string takes all");
         }

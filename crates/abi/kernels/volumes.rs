@@ -32,7 +32,7 @@ fn rows() -> Vec<Row> {
     };
     let cube = |of: &Marching| marching("cube", "f32", format!("volumes::Cube<{}, {}>", of.taps, of.down), of);
     let floats = MARCH.iter().map(|of| march("f32", of));
-    let integers = ["u8", "u16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
+    let integers = ["u8", "u16", "i16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
     dense.into_iter().chain(rows).chain(columns).chain(floats).chain(integers).chain(CUBES.iter().map(cube)).collect()
 }
 
@@ -46,18 +46,18 @@ struct Marching {
     residents: u32,
     /// Barriers in the PTX: one for each way through the planes, of as many taps or of fewer, and more where the compiler repeats the
     /// loop over the planes, partly unrolled.
-    barriers: u32,
+    barriers: [u32; 2],
 }
 
 const fn of(taps: u32, down: u32, residents: u32, barriers: u32) -> Marching {
-    Marching { taps, down, residents, barriers }
+    Marching { taps, down, residents, barriers: [barriers; 2] }
 }
 
 /// Those over f32: `VOLUMES_MARCH_TAPS`.
 const MARCH: [Marching; 8] = [
     of(3, 4, 2, 1),
     of(5, 4, 2, 1),
-    of(7, 2, 1, 3),
+    Marching { barriers: [4, 3], ..of(7, 2, 1, 4) },
     of(9, 2, 1, 5),
     of(11, 2, 1, 3),
     of(13, 2, 1, 3),
@@ -66,7 +66,7 @@ const MARCH: [Marching; 8] = [
 ];
 
 /// Those over integers, whose sums are f64: `VOLUMES_MARCH_INTEGER_TAPS`.
-const MARCH_INTEGERS: [Marching; 3] = [of(5, 2, 1, 5), of(9, 2, 1, 5), of(17, 2, 1, 1)];
+const MARCH_INTEGERS: [Marching; 4] = [of(5, 4, 2, 1), of(9, 4, 2, 1), of(13, 2, 1, 3), of(17, 2, 1, 1)];
 
 /// Those for masks of three dimensions: `VOLUMES_CUBE_SIDES`.
 const CUBES: [Marching; 2] = [of(3, 4, 2, 3), of(5, 4, 1, 2)];
@@ -77,9 +77,10 @@ fn marching(method: &'static str, src: &'static str, body: String, of: &Marching
     let block = match (sum, down) {
         (4, 4) => "[volumes_march_block(4, 4), 1]",
         (4, _) => "[volumes_march_block(4, 2), 1]",
+        (_, 4) => "[volumes_march_block(8, 4), 1]",
         _ => "[volumes_march_block(8, 2), 1]",
     };
     let row = kernel(method, taps.to_string(), [src, src], body, "VolumesMarchParams").taps("FewestParameter");
     let shared = format!("SharedMemory::Bytes(volumes_{method}_bytes({taps}, {sum}))");
-    row.block(block).shared(shared, barriers).residents(residents)
+    row.block(block).shared(shared, barriers[0]).barriers(barriers).residents(residents)
 }

@@ -165,8 +165,8 @@ pub struct KernelFacts {
     pub block: [u32; 2],
     /// Shared memory per block.
     pub shared: SharedMemory,
-    /// Barriers per thread, with loops of fixed length unrolled: their number in the PTX.
-    pub barriers: u32,
+    /// Barriers per thread, with loops of fixed length unrolled: their number in the PTX for the oldest targets, and for sm_90.
+    pub barriers: [u32; 2],
     /// Minimum resident blocks per multiprocessor (`.minnctapersm`), for which the assembler limits registers.
     pub residents: u32,
 }
@@ -176,7 +176,7 @@ pub const SIMPLE_BLOCK: [u32; 2] = [32, 8];
 
 macro_rules! define_table {
     ($($entry:ident: $family:ident $feature:literal $program:literal $variant:literal $stage:literal, $body:ty,
-       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, $block:expr, $shared:expr, $barriers:literal,
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, $block:expr, $shared:expr, $barriers:expr,
        $residents:literal;)*) => {
         /// Every kernel, named by its entry.
         #[allow(non_camel_case_types, missing_docs)]
@@ -252,7 +252,7 @@ mod tests {
             let facts = kernel.facts();
             // Shared memory without barriers holds data of a single thread: the patch kernels' index maps.
             let shares = facts.shared != SharedMemory::Bytes(0) && facts.family != Family::Patch;
-            assert_eq!(shares, facts.barriers > 0, "{}", facts.entry);
+            assert_eq!(shares, facts.barriers[0] > 0, "{}", facts.entry);
         }
     }
 

@@ -90,8 +90,8 @@ pub const VOLUMES_MARCH_COLUMNS: u32 = 64;
 /// Taps per axis of such kernels over f32.
 pub const VOLUMES_MARCH_TAPS: [u32; 8] = [3, 5, 7, 9, 11, 13, 15, 17];
 
-/// Most taps per axis of such kernels over integers, whose sums are f64.
-pub const VOLUMES_MARCH_INTEGER_TAPS: [u32; 3] = [5, 9, 17];
+/// Taps per axis of such kernels over integers, whose sums are f64. Fewer are filled up with zeros.
+pub const VOLUMES_MARCH_INTEGER_TAPS: [u32; 4] = [5, 9, 13, 17];
 
 /// Most sides of the masks of three dimensions that march.
 pub const VOLUMES_CUBE_SIDES: [u32; 2] = [3, 5];

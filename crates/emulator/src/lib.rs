@@ -70,7 +70,7 @@ fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<
             blocks: step.blocks,
             block: facts.block,
             shared_bytes: step.shared_bytes,
-            barriers: facts.barriers > 0,
+            barriers: facts.barriers[0] > 0,
             backwards,
         };
         let (src, dst, params) = (addresses[step.src], addresses[step.dst], step.params_at(&addresses));

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::Machine;
     use apron_abi::Kernel;
-    use apron_core::PixelType::{self, F32, F64, I16, U8, U16};
+    use apron_core::PixelType::{self, F32, F64, I16, I32, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, Cast, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
         Fft, JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
@@ -216,7 +216,8 @@ mod tests {
         };
         last.push((cube(5), "volumes-cube", cube(6)));
         last.push((volume(U8, 17), "volumes-march", volume(U8, 18)));
-        last.push((volume(U16, 3), "volumes-march", volume(I16, 3)));
+        last.push((volume(U16, 3), "volumes-march", volume(I32, 3)));
+        last.push((volume(I16, 17), "volumes-march", volume(I16, 18)));
         last.push((volume(F32, 17), "volumes-march", volume(F32, 18)));
         last.push((volume(F32, 3), "volumes-march", volume(F64, 3)));
         last.push((volume(F64, 5000), "volumes-dense", volume(U8, 3)));

@@ -81,12 +81,15 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
         cases.push(Case::volume(next(), shape, PixelType::F32, weights, border, Data::Uniform));
         cases.push(Case::volume(next(), shape, PixelType::F32, weights, Border::Constant(-0.3), Data::Special));
     }
-    for (n, size) in [[5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [17, 17, 17], [1, 6, 7]].into_iter().enumerate() {
-        let pixel = [PixelType::U8, PixelType::U16][n % 2];
+    let sizes = [[5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [17, 17, 17], [11, 13, 2], [5, 5, 5], [10, 7, 12]];
+    for (n, size) in sizes.into_iter().enumerate() {
         let shape = [(70, 37, 30, 1), (64, 16, 20, 1), (30, 65, 50, 1)][n % 3];
-        // The kernels take constants that are samples.
-        for border in [borders()[n], Border::Constant(3.0), Border::Constant(2.5)] {
-            cases.push(Case::volume(next(), shape, pixel, (false, size), border, Data::Uniform));
+        for pixel in [PixelType::U8, PixelType::U16, PixelType::I16] {
+            // The kernels take constants that are samples.
+            let constant = if pixel == PixelType::I16 { -3000.0 } else { 3.0 };
+            for border in [borders()[n % 6], Border::Constant(constant), Border::Constant(2.5)] {
+                cases.push(Case::volume(next(), shape, pixel, (false, size), border, Data::Uniform));
+            }
         }
     }
     for (n, pixel) in INTEGERS.into_iter().enumerate() {

@@ -249,10 +249,12 @@ pub(super) unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, c
     for k in 0..DOWN {
         for x in 0..ACROSS {
             let sum = if p.clamp != 0 { clamped(sums[k][x]) } else { sums[k][x] };
-            results[k][x] = O::from_sum(sum).to_f32();
-            if A::TYPE != O::Sum::TYPE {
+            if A::TYPE == O::Sum::TYPE {
+                results[k][x] = O::from_sum(sum).to_f32();
+            } else {
                 let (sum, slack) = (sum.to_f32(), p.slack);
                 let (low, high) = (O::from_sum(A::of(sum - slack)), O::from_sum(A::of(sum + slack)));
+                results[k][x] = low.to_f32();
                 unsure |= ((low != high) as u32) << (k * ACROSS + x);
             }
         }

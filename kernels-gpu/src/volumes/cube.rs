@@ -10,7 +10,7 @@
 //! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps plane by plane from
 //! the front, row by row, from the left.
 
-use super::tiles::{Part, Tiles};
+use super::tiles::{Part, Tiles, COPIES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
@@ -92,7 +92,7 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
                 d.barrier();
                 let oldest = if stage + 1 == Self::STAGES { 0 } else { stage + 1 };
                 if k < inputs {
-                    tiles.start(k, tile(stage), &mut [0; 8]);
+                    tiles.start(k, tile(stage), &mut [0; COPIES]);
                 }
                 d.end_copies();
                 stage = oldest;

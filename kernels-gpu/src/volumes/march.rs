@@ -12,7 +12,7 @@
 //! x, then y, then z.
 
 use super::tap;
-use super::tiles::{Marched, Part, Tiles};
+use super::tiles::{Marched, Part, Tiles, COPIES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
@@ -22,7 +22,8 @@ use apron_abi::{
 use core::marker::PhantomData;
 
 /// The kernel over samples of type `S`, for `DOWN` outputs per thread and `TAPS` taps along each axis; for 9
-/// and 17 and where sums are f64, also for fewer.
+/// and 17 of f32, also for fewer. Integers need no such loops: taps of zero in the other places add nothing to their sums. Their
+/// `TAPS` are one more than a multiple of four.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say.
 pub struct March<S, const TAPS: usize, const DOWN: usize>(PhantomData<S>);
@@ -39,10 +40,8 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
     /// Columns and rows of the tile.
     const TILE: [u32; 2] = volumes_march_tile(TAPS as u32, S::Sum::TYPE.size_bytes());
     const STAGES: u32 = volumes_march_stages(TAPS as u32);
-    /// Whether all taps of f64, each in its own instruction, leave registers for the sums on every GPU.
-    const IS_SHORT: bool = !Self::WIDE || TAPS <= 9;
     /// Whether an axis may have fewer taps.
-    const HAS_FEWER: bool = Self::WIDE || volumes_march_has_fewer(TAPS as u32);
+    const HAS_FEWER: bool = !Self::WIDE && volumes_march_has_fewer(TAPS as u32);
 
     /// Samples of a tile.
     const SAMPLES: u32 = Self::TILE[0] * Self::TILE[1];
@@ -70,7 +69,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
                     let [a, b, c, e] = d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k);
                     [S::number(a), S::number(b), S::number(c), S::number(e)]
                 };
-                let of_units = Self::four::<D, ALL>(d, (0, p.taps[0]), four);
+                let of_units = Self::four::<D, ALL>(d, (0, d.anew(p.taps[0])), four);
                 if Self::WIDE {
                     for x in 0..4 {
                         d.shared_store(sums, row * Self::PITCH + Self::place(first + x as u32), of_units[x]);
@@ -105,6 +104,30 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         four: impl Fn(u32) -> [S::Sum; 4],
     ) -> [S::Sum; 4] {
         let mut sums = [S::Sum::ZERO; 4];
+        if Self::WIDE {
+            // Four taps at a time, and not the whole window: the registers hold the sums along z, too. For the same reason many taps are
+            // in a loop, whose end no compiler knows.
+            let mut samples = four(0);
+            let end = if TAPS > 13 { taps / 4 } else { TAPS as u32 / 4 };
+            for k in 0..end {
+                let next = four(k + 1);
+                for i in 0..4 {
+                    // SAFETY: the caller's promise.
+                    let tap = unsafe { tap(d, first + 4 * k + i as u32) };
+                    for x in 0..4 {
+                        let sample = if x + i < 4 { samples[x + i] } else { next[x + i - 4] };
+                        sums[x] = d.fma(tap, sample, sums[x]);
+                    }
+                }
+                samples = next;
+            }
+            // SAFETY: the caller's promise.
+            let last = unsafe { tap(d, first + TAPS as u32 - 1) };
+            for x in 0..4 {
+                sums[x] = d.fma(last, samples[x], sums[x]);
+            }
+            return sums;
+        }
         let mut window = [S::Sum::ZERO; WINDOW];
         if ALL {
             for k in 0..WINDOW / 4 {
@@ -171,7 +194,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
             samples
         };
         // SAFETY: there are places for `TAPS` taps.
-        unsafe { Self::four::<D, ALL>(d, (TAPS as u32, p.taps[1]), four) }
+        unsafe { Self::four::<D, ALL>(d, (TAPS as u32, d.anew(p.taps[1])), four) }
     }
 
     /// Goes through the planes; with `ALL`, an axis has `TAPS` taps, and no tap is compared with their number.
@@ -201,7 +224,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
                 }
                 d.barrier();
                 let oldest = if stage + 1 == Self::STAGES { 0 } else { stage + 1 };
-                let mut held = [0; 8];
+                let mut held = [0; COPIES];
                 if k < inputs && !S::AS_IT_IS {
                     tiles.start(k, tile(stage), &mut held);
                 }
@@ -218,7 +241,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
                     Self::finish::<D, ALL>(d, (part, finished), sums(k + 1), &mut ring, dst, p);
                 }
                 if k < inputs {
-                    tiles.put(k, tile(stage), &held);
+                    tiles.put(tile(stage), &held);
                 }
                 stage = oldest;
             }
@@ -239,13 +262,15 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         p: &VolumesMarchParams,
     ) {
         // What depends on the thread alone is recomputed, and takes no registers of the ring's.
-        let thread = d.anew(d.thread_x());
-        let (column, row) = (thread % COLUMNS, thread / COLUMNS * DOWN as u32);
+        let place = || {
+            let thread = d.anew(d.thread_x());
+            (thread % COLUMNS, thread / COLUMNS * DOWN as u32)
+        };
         // Taps along z are at the end of their places.
         let unused = TAPS as u32 - d.anew(p.taps[2]);
         // SAFETY: the caller's promise; each output is one thread's.
         unsafe {
-            let plane = Self::down::<D, ALL>(d, (column, row), sums, p);
+            let plane = Self::down::<D, ALL>(d, place(), sums, p);
             for r in 0..DOWN {
                 for s in (0..TAPS).rev() {
                     let first = s == 0 || (!ALL && s as u32 == unused);
@@ -253,6 +278,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
                     ring[r][s] = d.fma(tap(d, (2 * TAPS + s) as u32), plane[r], before);
                 }
                 if let Some(z) = finished {
+                    let (column, row) = place();
                     part.store(d, dst, [column, row + r as u32, z], ring[r][TAPS - 1], p);
                 }
             }
@@ -271,7 +297,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> Body for March<S, TAPS, D
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if !Self::HAS_FEWER || (Self::IS_SHORT && Tiles::<D, S, TAPS, DOWN>::is_full(p)) {
+            if !Self::HAS_FEWER || Tiles::<D, S, TAPS, DOWN>::is_full(p) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

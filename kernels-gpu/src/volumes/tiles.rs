@@ -7,8 +7,8 @@ use apron_abi::{
 };
 use core::ops::Div;
 
-/// Most samples of a tile that a thread copies: those of 17 taps.
-const COPIES: usize = 8;
+/// Most samples of a tile that a thread copies: those of 9 taps over integers, by 256 threads.
+pub(super) const COPIES: usize = 7;
 
 /// Places of samples outside along x and y, whose values are constant.
 const OUTSIDE: [u32; 2] = [u32::MAX, u32::MAX - 1];
@@ -21,9 +21,9 @@ pub trait Marched: Sample + FromSum<Self::Sum> {
     type Sum: Accumulator + Div<Output = Self::Sum>;
     /// Whether tiles hold samples as they are, so that copies can be asynchronous.
     const AS_IT_IS: bool;
-    /// Returns a constant, which is a number of this type.
-    fn constant(constant: f32) -> Self::Held;
-    /// Returns the sample of these bits.
+    /// Returns a constant as [`of_bits`](Marched::of_bits) takes it.
+    fn bits(constant: f32) -> u32;
+    /// Returns what a tile holds of the sample of these bits.
     fn of_bits(bits: u32) -> Self::Held;
     /// Returns the number that sums take.
     fn number(held: Self::Held) -> Self::Sum;
@@ -34,8 +34,8 @@ impl Marched for f32 {
     type Sum = f32;
     const AS_IT_IS: bool = true;
     #[inline(always)]
-    fn constant(constant: f32) -> f32 {
-        constant
+    fn bits(constant: f32) -> u32 {
+        constant.to_bits()
     }
     #[inline(always)]
     fn of_bits(bits: u32) -> f32 {
@@ -47,29 +47,30 @@ impl Marched for f32 {
     }
 }
 
+/// Integers are held as the numbers from 0 that they are above the least one; constants may be above the largest one of u8.
 macro_rules! marched {
-    ($($type:ty),*) => {$(
+    ($($type:ty as $bits:ty),*) => {$(
         impl Marched for $type {
             type Held = u32;
             type Sum = f64;
             const AS_IT_IS: bool = false;
             #[inline(always)]
-            fn constant(constant: f32) -> u32 {
-                constant as u32
+            fn bits(constant: f32) -> u32 {
+                constant as $bits as u16 as u32
             }
             #[inline(always)]
             fn of_bits(bits: u32) -> u32 {
-                bits
+                bits ^ <$type>::MIN as u16 as u32
             }
             #[inline(always)]
             fn number(held: u32) -> f64 {
-                // 2^52 and the integer in its lowest bits: a subtraction is faster than a conversion.
-                f64::from_bits(0x4330_0000_0000_0000 | held as u64) - 4_503_599_627_370_496.0
+                // 2^52 and the number in its lowest bits: a subtraction is faster than a conversion.
+                f64::from_bits(0x4330_0000_0000_0000 | held as u64) - (4_503_599_627_370_496.0 - <$type>::MIN as f64)
             }
         }
     )*};
 }
-marched!(u8, u16);
+marched!(u8 as u16, u16 as u16, i16 as i16);
 
 /// A block's part of the work.
 pub(super) struct Part {
@@ -109,8 +110,10 @@ impl Part {
     ) {
         let [x, y, z] = [d.anew(d.block_x()) * VOLUMES_MARCH_COLUMNS + column, self.top + row, self.front + plane];
         if x < p.out[0] && y < p.out[1] {
-            let sum = if p.divisor == 1.0 { sum } else { sum / S::Sum::of(p.divisor) };
-            let at = (z as u64 * p.out[1] as u64 + y as u64) * p.out[0] as u64 + x as u64;
+            // Opaque, so that a quotient that nobody needs is not computed: it takes longer than all else here.
+            let divide = || sum / S::Sum::of(f32::from_bits(d.anew(p.divisor.to_bits())));
+            let sum = if p.divisor == 1.0 { sum } else { divide() };
+            let at = z as u64 * (p.out[0] * p.out[1]) as u64 + (y * p.out[0] + x) as u64;
             // SAFETY: in the output; the caller's promise.
             unsafe { d.store(dst, at, S::from_sum(sum)) };
         }
@@ -124,10 +127,9 @@ pub(super) struct Tiles<'p, D, S, const TAPS: usize, const DOWN: usize> {
     src: Global<S>,
     /// Their places in a plane, or [`OUTSIDE`].
     places: [u32; COPIES],
-    /// Whether one of them is outside the volume and has a constant value.
+    /// Whether the tile has samples outside the volume along x or y whose value is constant.
     has_constants: bool,
-    /// The input plane under the first taps at the first output.
-    front: i32,
+    part: &'p Part,
 }
 
 impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, D, S, TAPS, DOWN> {
@@ -138,12 +140,15 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
     const BLOCK: u32 = volumes_march_block(Self::SUM, DOWN as u32);
 
     #[inline(always)]
-    pub(super) fn of(d: D, src: Global<S>, part: &Part, p: &'p VolumesMarchParams) -> Self {
+    pub(super) fn of(d: D, src: Global<S>, part: &'p Part, p: &'p VolumesMarchParams) -> Self {
         let (along_x, along_y) = (BorderMode::from_u32(p.borders[0]), BorderMode::from_u32(p.borders[1]));
         let left = d.block_x() * VOLUMES_MARCH_COLUMNS;
         let corner = [left as i32 + p.origin[0], part.top as i32 + p.origin[1]];
-        let front = part.front as i32 + p.origin[2];
-        let mut tiles = Tiles { d, p, src, places: [0; COPIES], has_constants: false, front };
+        let beyond = |axis: usize| corner[axis] < 0 || corner[axis] as u32 + Self::SIDES[axis] > p.sides[axis];
+        let constant = [along_x, along_y].map(|mode| mode == BorderMode::Constant);
+        // From what is the same for all threads: so this takes none of their registers.
+        let has_constants = (constant[0] && beyond(0)) || (constant[1] && beyond(1));
+        let mut tiles = Tiles { d, p, src, places: [0; COPIES], has_constants, part };
         for k in 0..COPIES {
             let element = d.thread_x() + k as u32 * Self::BLOCK;
             let (column, row) = (element % Self::SIDES[0], element / Self::SIDES[0]);
@@ -154,7 +159,6 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
                 (None, _) => OUTSIDE[0],
                 (Some(x), Some(y)) => y as u32 * p.sides[0] + x as u32,
             };
-            tiles.has_constants |= element < Self::SAMPLES && tiles.places[k] >= OUTSIDE[1];
         }
         tiles
     }
@@ -170,32 +174,44 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
     #[inline(always)]
     fn plane(&self, k: u32) -> Option<u64> {
         let p = self.p;
-        let z = BorderMode::from_u32(p.borders[2]).map(self.front + k as i32, p.sides[2] as i32)?;
+        let z = BorderMode::from_u32(p.borders[2])
+            .map(self.part.front as i32 + p.origin[2] + k as i32, p.sides[2] as i32)?;
         Some(z as u32 as u64 * p.sides[0] as u64 * p.sides[1] as u64)
     }
 
-    /// Calls `each` for the thread's samples of a tile: with their number, and their place in the tile and in the plane; or
-    /// with the constant, if they are outside.
+    /// Calls `each` for the thread's samples of a tile: with their number and their place in it.
     #[inline(always)]
-    fn each(&self, plane: Option<u64>, mut each: impl FnMut(usize, u32, Result<u64, f32>)) {
-        let (p, thread) = (self.p, self.d.anew(self.d.thread_x()));
-        for k in 0..COPIES {
-            let element = thread + k as u32 * Self::BLOCK;
-            if (k as u32 * Self::BLOCK) < Self::SAMPLES && element < Self::SAMPLES {
-                let place = self.places[k];
-                match plane {
-                    None => each(k, element, Err(p.constants[2])),
-                    Some(_) if self.has_constants && place >= OUTSIDE[1] => {
-                        each(k, element, Err(if place == OUTSIDE[1] { p.constants[1] } else { p.constants[0] }))
-                    }
-                    Some(start) => each(k, element, Ok(start + place as u64)),
-                }
+    fn each(&self, mut each: impl FnMut(usize, u32)) {
+        let thread = self.d.anew(self.d.thread_x());
+        for k in 0..COPIES as u32 {
+            let element = thread + k * Self::BLOCK;
+            // All threads have a sample, but for the last ones.
+            if (k + 1) * Self::BLOCK <= Self::SAMPLES || (k * Self::BLOCK < Self::SAMPLES && element < Self::SAMPLES) {
+                each(k as usize, element);
             }
         }
     }
 
-    /// Starts copying the tile of the block's input plane `k` to `tile`. Where they cannot be asynchronous,
-    /// the samples are in registers until they are [put](Tiles::put) there.
+    /// Calls `copy` for the thread's samples of a tile: with their number, their place in it, and their place in the volume, or the
+    /// constant that they are outside a plane.
+    #[inline(always)]
+    fn copy(&self, plane: Option<u64>, mut copy: impl FnMut(usize, u32, Result<u64, f32>)) {
+        let p = self.p;
+        match plane {
+            Some(start) if !self.has_constants => {
+                self.each(|k, element| copy(k, element, Ok(start + self.places[k] as u64)))
+            }
+            _ => self.each(|k, element| match (plane, self.places[k]) {
+                (None, _) => copy(k, element, Err(p.constants[2])),
+                (_, place) if place == OUTSIDE[0] => copy(k, element, Err(p.constants[0])),
+                (_, place) if place == OUTSIDE[1] => copy(k, element, Err(p.constants[1])),
+                (Some(start), place) => copy(k, element, Ok(start + place as u64)),
+            }),
+        }
+    }
+
+    /// Starts copying the tile of the block's input plane `k` to `tile`. Where copies cannot be asynchronous,
+    /// the samples are in `held` until they are [put](Tiles::put) there.
     ///
     /// # Safety
     /// The kernel's launch contract holds, and no thread reads the stage before the barrier after the wait for it.
@@ -203,12 +219,12 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
     pub(super) unsafe fn start(&self, k: u32, tile: Shared<S::Held>, held: &mut [u32; COPIES]) {
         let d = self.d;
         // SAFETY: the element is in the tile, and the place in the plane.
-        self.each(self.plane(k), |k, element, place| unsafe {
-            match place {
+        self.copy(self.plane(k), |k, element, sample| unsafe {
+            match sample {
                 Ok(at) if S::AS_IT_IS => d.start_copy(tile, element, Global::<S::Held>::at(self.src.address), at),
                 Ok(at) => held[k] = d.load_bits(self.src, at),
-                Err(constant) if S::AS_IT_IS => d.shared_store(tile, element, S::constant(constant)),
-                Err(_) => {}
+                Err(constant) if S::AS_IT_IS => d.shared_store(tile, element, S::of_bits(S::bits(constant))),
+                Err(constant) => held[k] = S::bits(constant),
             }
         });
     }
@@ -218,16 +234,10 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
     /// # Safety
     /// As [`start`](Tiles::start), for the same plane and tile.
     #[inline(always)]
-    pub(super) unsafe fn put(&self, k: u32, tile: Shared<S::Held>, held: &[u32; COPIES]) {
+    pub(super) unsafe fn put(&self, tile: Shared<S::Held>, held: &[u32; COPIES]) {
         if !S::AS_IT_IS {
-            let d = self.d;
             // SAFETY: the element is in the tile.
-            self.each(self.plane(k), |k, element, place| unsafe {
-                match place {
-                    Ok(_) => d.shared_store(tile, element, S::of_bits(held[k])),
-                    Err(constant) => d.shared_store(tile, element, S::constant(constant)),
-                }
-            });
+            self.each(|k, element| unsafe { self.d.shared_store(tile, element, S::of_bits(held[k])) });
         }
     }
 }

@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn entries_say_how_many_threads_a_block_has() {
         let text = ".visible .func dead()\n{\n}\n.visible .entry one(\n\t.param .u64 a\n)\n{\n\t{\n\t}\n}\n";
-        let one = Expected { entry: "one", barriers: 0, threads: 256, residents: 2 };
+        let one = Expected { entry: "one", barriers: [0; 2], threads: 256, residents: 2 };
         assert_eq!(
             with_block_sizes(text, &[one]),
             text.replace(")\n{\n\t{", ")\n.maxntid 256\n.minnctapersm 2\n{\n\t{")

@@ -87,12 +87,31 @@ fn marches(src: PixelType, taps: [u32; 3]) -> Option<(usize, Kernel)> {
         Kernel::volumes_march_15_f32_f32,
         Kernel::volumes_march_17_f32_f32,
     ];
-    let bytes = [Kernel::volumes_march_5_u8_u8, Kernel::volumes_march_9_u8_u8, Kernel::volumes_march_17_u8_u8];
-    let words = [Kernel::volumes_march_5_u16_u16, Kernel::volumes_march_9_u16_u16, Kernel::volumes_march_17_u16_u16];
-    let of_integers = |kernels| smallest(taps, VOLUMES_MARCH_INTEGER_TAPS.into_iter().zip(kernels));
+    macro_rules! integers {
+        ($($kernel:ident),*) => {
+            smallest(taps, VOLUMES_MARCH_INTEGER_TAPS.into_iter().zip([$(Kernel::$kernel),*]))
+        };
+    }
     match src {
-        PixelType::U8 => of_integers(bytes),
-        PixelType::U16 => of_integers(words),
+        PixelType::U8 => {
+            integers!(volumes_march_5_u8_u8, volumes_march_9_u8_u8, volumes_march_13_u8_u8, volumes_march_17_u8_u8)
+        }
+        PixelType::U16 => {
+            integers!(
+                volumes_march_5_u16_u16,
+                volumes_march_9_u16_u16,
+                volumes_march_13_u16_u16,
+                volumes_march_17_u16_u16
+            )
+        }
+        PixelType::I16 => {
+            integers!(
+                volumes_march_5_i16_i16,
+                volumes_march_9_i16_i16,
+                volumes_march_13_i16_i16,
+                volumes_march_17_i16_i16
+            )
+        }
         _ => {
             let all = VOLUMES_MARCH_TAPS.into_iter().zip(floats);
             smallest(taps, all.filter(|&(places, _)| volumes_march_has_fewer(places) || taps == [places; 3]))
@@ -147,18 +166,28 @@ fn marching(
     let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1);
     if sum == ElementType::F64 {
         // What lies outside, before the first pass, is in the tile, as an integer; and the divisor is one of the parameters.
-        if let Some(constant) = constants.into_iter().find(|&constant| f64::from(constant as u16) != constant) {
+        let is_sample = |constant: f64| match problem.src {
+            PixelType::I16 => f64::from(constant as i16) == constant,
+            _ => f64::from(constant as u16) == constant,
+        };
+        if let Some(constant) = constants.into_iter().find(|&constant| !is_sample(constant)) {
             return Err(variant.refused(format!("the border's constant {constant}, which is no sample")));
         }
         if f64::from(problem.divisor as f32) != problem.divisor {
             return Err(variant.refused(format!("the divisor {}, which f32 does not hold", problem.divisor)));
         }
     }
-    let window = problem.window()?;
+    let mut window = problem.window()?;
     if input.plane().samples() >= MOST_COLUMNS || window.out.plane().samples() >= MOST_COLUMNS {
         return Err(variant.refused(format!("planes of {}", window.out.plane())));
     }
-    let counts = problem.weights.size();
+    let mut counts = problem.weights.size();
+    if sum == ElementType::F64 {
+        // Zeros fill the places: before the taps along z, behind those along x and y.
+        let places = (taps.len() / 2 / 3) as u32;
+        window.origin[2] -= (places - counts[2]) as i32;
+        counts = [places; 3];
+    }
     let out = window.out.sides();
     let columns = out[0].div_ceil(VOLUMES_MARCH_COLUMNS);
     let bands = out[1].div_ceil(volumes_march_rows(sum.size_bytes()));
@@ -272,7 +301,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "volumes-march",
             Family::Volumes,
-            "u8, u16 or f32 samples of one channel, 2 to 17 taps an axis",
+            "u8, u16, i16 or f32 samples of one channel, 2 to 17 taps an axis",
             &For(march),
         )
     },
@@ -290,3 +319,30 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+    use apron_core::{Border, Extent, Problem, Shape, Taps, VolumeWeights};
+
+    fn of_words(taps: f64, counts: [usize; 3]) -> Problem {
+        let weights = VolumeWeights::Separable(counts.map(|count| Taps::from_f64(vec![taps; count]).unwrap()));
+        let (shape, borders, extent) = (Shape::new(20, 50, 1).unwrap(), Border::Wrap.into(), Extent::Same);
+        let (src, dst, divisor, cast) = (PixelType::I16, PixelType::I16, 1.0, Cast::default());
+        Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, cast, borders, extent })
+    }
+
+    #[test]
+    fn taps_of_zero_fill_the_places_of_integers() {
+        let recipe = plan(&of_words(0.5, [11, 2, 3]), Some("volumes-march"), &Machine::EMULATED).unwrap();
+        let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
+        let Params::VolumesMarchParams(params) = launch.params else { panic!("{launch:?}") };
+        assert_eq!(launch.kernel, Kernel::volumes_march_13_i16_i16);
+        // The windows start five columns, one row and one plane before the output, and the ten planes before have taps of zero.
+        assert_eq!((params.taps, params.origin), ([13; 3], [-5, -1, -1 - 10]));
+        let words = launch.taps.chunks(2).map(|halves| (halves[1].to_bits() as u64) << 32 | halves[0].to_bits() as u64);
+        let taps: Vec<f64> = words.map(f64::from_bits).collect();
+        assert_eq!(taps, [vec![0.5; 11], vec![0.0; 2], vec![0.5; 2], vec![0.0; 21], vec![0.5; 3]].concat());
+    }
+}
