@@ -5,6 +5,7 @@ mod filter;
 mod lookup;
 mod regions;
 mod statistics;
+mod volumes;
 
 use crate::{AnyImage, Error, PixelType, Report, Result, Shape, Source};
 use std::fmt;

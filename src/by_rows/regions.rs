@@ -20,18 +20,18 @@ fn between((src, dst): (PixelType, PixelType)) -> u64 {
 
 /// Rows of a result, and the rows of the image that their windows see.
 #[derive(Debug, PartialEq)]
-struct Strip {
-    rows: Range<u32>,
+pub(super) struct Strip {
+    pub(super) rows: Range<u32>,
     /// Rows that are read, one run after the other.
-    read: Vec<Range<u32>>,
+    pub(super) read: Vec<Range<u32>>,
     /// Rows that are read above the first of the result.
-    above: u32,
+    pub(super) above: u32,
 }
 
 impl Strip {
     /// Returns the strip of these rows of an image of `height` rows, whose windows reach `reach` rows up and down. Where the
     /// image is repeated, they reach into its other end.
-    fn of(rows: Range<u32>, (height, reach): (u32, u32), wraps: bool) -> Strip {
+    pub(super) fn of(rows: Range<u32>, (height, reach): (u32, u32), wraps: bool) -> Strip {
         let (above, below) = (rows.start.min(reach), (height - rows.end).min(reach));
         let inside = rows.start - above..rows.end + below;
         if !wraps || reach >= height {

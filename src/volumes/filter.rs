@@ -13,19 +13,19 @@ use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of, voxels};
 #[derive(Debug)]
 #[must_use = "a filter does nothing until it is run"]
 pub struct VolumeFilterBuilder<'a> {
-    device: &'a Device,
-    source: VolumeSource<'a>,
-    formula: VolumeFormula,
+    pub(crate) device: &'a Device,
+    pub(crate) source: VolumeSource<'a>,
+    pub(crate) formula: VolumeFormula,
     out_type: Option<PixelType>,
-    options: Options<'a>,
+    pub(crate) options: Options<'a>,
 }
 
 /// Options of a filter, independent of what it computes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Options<'a> {
-    borders: VolumeBorders,
-    extent: Extent,
-    anchor: Option<[u32; 3]>,
+pub(crate) struct Options<'a> {
+    pub(crate) borders: VolumeBorders,
+    pub(crate) extent: Extent,
+    pub(crate) anchor: Option<[u32; 3]>,
     /// How sums become integers.
     cast: Cast,
     choice: Choice<'a>,
@@ -34,7 +34,7 @@ struct Options<'a> {
 setters! { ['a] VolumeFilterBuilder<'a>: variant(options.choice), cast(options.cast) }
 
 impl<'a> VolumeFilterBuilder<'a> {
-    pub(super) fn new(device: &'a Device, source: VolumeSource<'a>, formula: VolumeFormula) -> Self {
+    pub(crate) fn new(device: &'a Device, source: VolumeSource<'a>, formula: VolumeFormula) -> Self {
         VolumeFilterBuilder { device, source, formula, out_type: None, options: Options::default() }
     }
 
@@ -114,12 +114,12 @@ impl<'a> VolumeFilterBuilder<'a> {
         Target::from(&mut out.stack).fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
 
-    fn out_type_of(&self) -> PixelType {
+    pub(crate) fn out_type_of(&self) -> PixelType {
         self.out_type.unwrap_or(self.source.pixel_type())
     }
 
     /// Returns the number of planes of the result; finds errors before anything runs.
-    fn depth(&self) -> Result<u32> {
+    pub(crate) fn depth(&self) -> Result<u32> {
         let (shape, types) = (self.source.shape()?, (self.source.pixel_type(), self.out_type_of()));
         if let (Some([x, y, z]), false) = (self.options.anchor, matches!(self.formula, VolumeFormula::Sums { .. })) {
             let limit = "used with a mask, with taps or with a mean";

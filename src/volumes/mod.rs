@@ -115,7 +115,7 @@ impl DeviceVolume {
 /// The input of a filter: a volume on the host or on a device, converted from a reference to either.
 #[derive(Debug)]
 pub struct VolumeSource<'a> {
-    stack: Source<'a>,
+    pub(crate) stack: Source<'a>,
     depth: u32,
 }
 
@@ -139,7 +139,7 @@ impl<'a> From<&'a DeviceVolume> for VolumeSource<'a> {
 }
 
 impl<'a> VolumeSource<'a> {
-    /// Makes a source of an image of planes, one below the other.
+    /// Makes a source of an image of planes, one below the other; of [`ReadRows`](crate::ReadRows), too.
     ///
     /// # Errors
     /// [`Error::Shape`] for a height that is no multiple of the depth.

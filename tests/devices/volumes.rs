@@ -1,10 +1,11 @@
 //! Filters of volumes: the same bits as the reference on every device, the laws in three dimensions, and what is refused.
 
 use apron::volumes::{self, AnyVolume, DeviceVolume, Volume, VolumeBorders, VolumeFormula, VolumeMask, VolumeShape};
-use apron::{Border, Device, Error, ErrorKind, Extent, Image, PixelType, Taps};
+use apron::{Border, Device, Error, ErrorKind, Extent, Image, PixelType, Taps, WriteRows};
 use apron_testkit::{Data, first_mismatch, gpu_or_skip, random_image};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::sync::Mutex;
 
 /// Draws a volume whose samples need rounding.
 fn random_volume(rng: &mut StdRng, pixel: PixelType) -> AnyVolume<'static> {
@@ -106,6 +107,77 @@ fn kernels_give_the_references_bits_in_the_emulator() {
 fn kernels_give_the_references_bits_on_a_gpu() {
     if let Some(device) = gpu_or_skip("volumes") {
         assert!(check(&device, 400) > 200);
+    }
+}
+
+/// Rows that were written, one strip after the other.
+#[derive(Default)]
+struct Written(Mutex<Vec<u8>>);
+
+impl WriteRows for Written {
+    fn write_rows(&self, _: u32, bytes: &[u8]) -> apron::Result<()> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(())
+    }
+}
+
+/// Checks random filters of several slabs against those of the whole volume, by their bits.
+fn check_slabs(device: &Device, cases: u64) {
+    let mut several = 0;
+    for seed in 0..cases {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let mut pixel = || PixelType::ALL[rng.random_range(0..PixelType::ALL.len())];
+        let (src, dst) = (pixel(), pixel());
+        let depth = rng.random_range(1..40);
+        let shape = VolumeShape::new(rng.random_range(1..9), rng.random_range(1..9), depth, 1).unwrap();
+        let stack = random_image(rng, src, shape.stacked(), Data::Special);
+        let (volume, formula) = (AnyVolume::new(stack, depth).unwrap(), random_formula(rng));
+        let mut border = || loop {
+            match random_border(rng) {
+                Border::Crop => {}
+                border => return border,
+            }
+        };
+        let borders = VolumeBorders::by_axis(border(), border(), border());
+        let anchor = match &formula {
+            VolumeFormula::Sums { weights, .. } if rng.random_bool(0.5) => {
+                Some(weights.size().map(|side| rng.random_range(0..side)))
+            }
+            _ => None,
+        };
+        let filter = || {
+            let filter = device.filter_volume(&volume, formula.clone()).border(borders);
+            filter.out_type(dst).anchor(anchor)
+        };
+        let of = format!("seed {seed}: {src} to {dst}, {borders}, {shape}, {anchor:?}, {formula:?}");
+        let whole = filter().run().unwrap().into_host().unwrap();
+        let whole = whole.stack();
+        // Memory for a few planes more than a slab of one reads.
+        let mut memory = 4 * rng.random_range(1..5) * shape.plane().samples() * src.size_bytes() as u64;
+        let (report, written) = loop {
+            let written = Written::default();
+            match filter().run_rows(&written, memory) {
+                Ok(report) => break (report, written.0.into_inner().unwrap()),
+                Err(Error::Parameter { parameter: "memory", .. }) => memory += memory / 3 + 1,
+                Err(error) => panic!("{of}: {error}"),
+            }
+        };
+        assert!(written == whole.bytes()[..], "{of} in {memory} bytes on {}", device.name());
+        several += usize::from(!report.why.ends_with("in 1 strips"));
+    }
+    assert!(several as u64 > cases / 2, "{several} of {cases}");
+}
+
+#[test]
+fn slabs_give_the_bits_of_the_whole() {
+    check_slabs(&Device::cpu(), 300);
+    check_slabs(&Device::emulator(), 40);
+}
+
+#[test]
+fn slabs_give_the_bits_of_the_whole_on_a_gpu() {
+    if let Some(device) = gpu_or_skip("slabs of volumes") {
+        check_slabs(&device, 200);
     }
 }
 

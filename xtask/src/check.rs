@@ -13,9 +13,6 @@ const STEPS: &[Step] = &[
     Step { name: "without the GPU", run: || cargo(&["check", "-p", "apron", "--no-default-features"]) },
     // Type-checks the device layer of Rust-CUDA, which is not installed here.
     Step { name: "Rust-CUDA", run: || cargo(&["check", "-p", "kernels-gpu", "--features", "rust-cuda"]) },
-    // The conversions are in `apron-core`, whose tests alone take seconds.
-    Step { name: "other crates' images", run: || cargo(&["test", "-p", "apron-core", "--features", "image,ndarray"]) },
-    Step { name: "Zarr", run: zarr },
     Step { name: "documentation", run: documentation },
     Step { name: "ladder", run: crate::ladder::check },
     Step { name: "speed", run: crate::speed::check },
@@ -43,12 +40,6 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 
 fn documentation() -> Result<(), String> {
     succeed(crate::cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings"))
-}
-
-/// The tests of Zarr alone: all others are run without the feature.
-fn zarr() -> Result<(), String> {
-    let packages = ["-p", "apron-files", "-p", "apron-cli", "--features", "apron-files/zarr,apron-cli/zarr"];
-    cargo(&[&["test"], &packages[..], &["--test", "zarr", "--test", "zarr_volumes"]].concat())
 }
 
 pub(crate) fn succeed(command: &mut std::process::Command) -> Result<(), String> {

@@ -57,7 +57,22 @@ pub(crate) fn check() -> Result<(), String> {
     if found == 0 {
         return Err(format!("{}: no package", folder.display()));
     }
-    build(&unpacked)
+    build(&unpacked)?;
+    without_zarr()
+}
+
+/// Checks what the program, which was built as users build it, says of a feature that it lacks: tests have all features.
+fn without_zarr() -> Result<(), String> {
+    let folder = crate::target_dir().join("package/lacks.zarr");
+    fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
+    let program = crate::target_dir().join("debug/apron");
+    let ended = Command::new(&program).arg("stats").arg(&folder).output().map_err(|error| at(&program, error))?;
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let expected = "`cargo install --path crates/cli --features zarr`";
+    if ended.status.code() == Some(2) && said.contains(expected) {
+        return Ok(());
+    }
+    Err(format!("{}: {} without {expected}: {said}", program.display(), ended.status))
 }
 
 /// Builds the packages unpacked in `folder`; each takes the others from there instead of from crates.io.

@@ -9,7 +9,7 @@ use apron::{Borders, Taps};
 pub(crate) struct VolumeArgs {
     /// Take the whole file as a volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels), or
     /// the pages of a TIFF. Values for each axis are then three: for x, y and z
-    #[arg(long, conflicts_with_all = ["region", "keep_alpha", "method", "rescale", "quality", "page", "pages", "memory", "resume"])]
+    #[arg(long, conflicts_with_all = ["region", "keep_alpha", "method", "rescale", "quality", "page", "pages", "resume"])]
     pub(crate) volume: bool,
     /// With --volume, 1 for the derivative along the planes, where dx and dy are 0
     #[arg(long, value_name = "N", requires = "volume")]

@@ -258,22 +258,6 @@ fn work_beyond_the_limit_is_refused_before_it_begins() {
     folder.fails(2, "4096x4096, whose tables have", &["clahe", "a.npy", "b.npy", "--tiles", "4096", "--device", "cpu"]);
 }
 
-/// The arguments of a build without the feature are refused before anything is read or written.
-#[cfg(not(feature = "zarr"))]
-#[test]
-fn a_build_without_zarr_says_so() {
-    let folder = Folder::new();
-    folder.png("a.png", 2, 1, &[3, 4]);
-    std::fs::create_dir(folder.path("a.zarr")).unwrap();
-    let said =
-        "Zarr is not in this build, which has no feature 'zarr'; `cargo install --path crates/cli --features zarr`";
-    folder.fails(2, said, &[&["correlate", "a.png", "b.zarr"], IDENTITY].concat());
-    folder.fails(2, said, &[&["correlate", "a.zarr", "b.png"], IDENTITY].concat());
-    folder.fails(2, said, &["stats", "a.zarr", "--memory", "2MB"]);
-    folder.fails(2, said, &["correlate", "a.png", "a.png", "new/", "--mask", "2", "--format", "zarr"]);
-    assert_eq!(folder.names(), ["a.png", "a.zarr"]);
-}
-
 #[test]
 fn decoders_and_parsers_are_not_quoted_raw() {
     let folder = Folder::new();

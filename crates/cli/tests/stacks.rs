@@ -255,9 +255,9 @@ fn pages_are_told_of_and_have_their_limits() {
         ("box three.tif - --format tif --size 1 --pages", 2, "-: only .npy and TIFF files hold several images"),
         ("box - a.tif --size 1 --pages", 2, "IN is -, the standard input"),
         ("box stack.npy a.npy --size 1", 3, "shape (5, 17, 23) is that of 5 images, and not of one"),
-        ("box stack.npy a.npy --size 1", 3, "; --pages of a filter takes each"),
+        ("box stack.npy a.npy --size 1", 3, "; --volume of stats, histogram and filters takes them as one"),
         ("box colours.npy a.npy --size 1", 3, "shape (2, 17, 23, 3) is that of 2 images"),
-        ("stats stack.npy", 3, "; --pages of a filter takes each"),
+        ("stats stack.npy", 3, "; --volume of stats, histogram and filters takes them as one"),
         ("gaussian stack.npy a.npy --sigma -1 --pages", 2, "apron: gaussian"),
     ] {
         folder.fails(code, part, &command.split(' ').chain(["--device", "cpu"]).collect::<Vec<_>>());

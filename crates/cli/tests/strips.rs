@@ -131,25 +131,6 @@ fn pipes_run_strip_by_strip_through_files_that_do_not_stay() {
     assert_eq!(folder.names(), ["a.npy", "s.npy", "w.npy"]);
 }
 
-/// Starts a slow job, and kills it when it has noted rows.
-#[cfg(unix)]
-fn killed(folder: &Folder, arguments: &[&str]) {
-    let mut job = std::process::Command::new(common::program());
-    let mut job = job.args(arguments).current_dir(folder.path("")).stderr(std::process::Stdio::null()).spawn().unwrap();
-    let start = std::time::Instant::now();
-    loop {
-        let note = std::fs::read_to_string(folder.path("o.npy.partial.json")).unwrap_or_default();
-        let rows = note.split("\"rows\":").nth(1).and_then(|rows| rows.trim_end_matches('}').parse::<u32>().ok());
-        if rows.is_some_and(|rows| rows > 0) {
-            break;
-        }
-        assert!(start.elapsed().as_secs() < 60 && job.try_wait().unwrap().is_none(), "{note}");
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    job.kill().unwrap();
-    job.wait().unwrap();
-}
-
 #[test]
 #[cfg(unix)]
 fn a_killed_job_is_resumed() {
@@ -164,7 +145,7 @@ fn a_killed_job_is_resumed() {
     let all = folder.ok(&[&job[..], &["--json"]].concat());
     std::fs::remove_file(folder.path("o.npy")).unwrap();
 
-    killed(&folder, &[&job[..], &["--device", "reference"]].concat());
+    folder.killed("o.npy", &[&job[..], &["--device", "reference"]].concat());
     assert_eq!(folder.names(), ["a.npy", "o.npy.partial", "o.npy.partial.json", "whole.npy"]);
     // The bits do not depend on the device, which may be another.
     let rest = folder.ok(&[&job[..], &["--json"]].concat());
@@ -175,12 +156,12 @@ fn a_killed_job_is_resumed() {
 
     // A job with other options starts from row 0, and so does the same job on another image.
     std::fs::remove_file(folder.path("o.npy")).unwrap();
-    killed(&folder, &[&job[..], &["--device", "reference"]].concat());
+    folder.killed("o.npy", &[&job[..], &["--device", "reference"]].concat());
     folder.ok(&["gaussian", "a.npy", "o.npy", "--sigma", "4", "--memory", "300KB", "--resume"]);
     folder.ok(&["gaussian", "a.npy", "whole.npy", "--sigma", "4"]);
     let [whole, other] = ["whole.npy", "o.npy"].map(|name| std::fs::read(folder.path(name)).unwrap());
     assert!(whole == other);
-    killed(&folder, &[&job[..], &["--device", "reference"]].concat());
+    folder.killed("o.npy", &[&job[..], &["--device", "reference"]].concat());
     folder.write("a.npy", npy("<f4", (300, 1500), 4));
     folder.ok(&job);
     folder.ok(&["gaussian", "a.npy", "whole.npy", "--sigma", "5"]);

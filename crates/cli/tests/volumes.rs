@@ -61,6 +61,76 @@ fn pages_of_a_tiff_are_a_volume() {
     assert!(report.contains("\"out_depth\":1") && report.contains("\"pages\":1"), "{report}");
 }
 
+/// Writes a volume of 90 planes of 40 rows of 50 voxels.
+fn large(folder: &Folder) {
+    let samples: Vec<u16> = (0..90 * 40 * 50u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 16) as u16).collect();
+    folder.array("large.npy", &[90, 40, 50], &samples);
+}
+
+#[test]
+fn slabs_give_the_bytes_of_the_whole() {
+    let folder = Folder::new();
+    large(&folder);
+    folder.ok(&["box", "large.npy", "large.tif", "--size", "1", "--volume"]);
+    for (verb, options) in [
+        ("gaussian", "--sigma 2,1,1.5 --truncate 3"),
+        ("gaussian", "--sigma 1 --border wrap --out-type f32"),
+        ("correlate", "--mask sharpen --border constant:7"),
+        ("box", "--size 3x5x6 --anchor 0,2,5 --border reflect,wrap,wrap"),
+        ("gradient", "--out-type f32 --border replicate"),
+        ("local-std", "--size 3 --out-type i64"),
+        ("separable", "--taps-x 1 --taps-y 1 --taps-z 1,2,3 --border wrap --in-type f64 --rounding toward-zero"),
+    ] {
+        let words: Vec<&str> = options.split(' ').collect();
+        let [mut whole, mut slabs] = [Vec::new(), Vec::new()];
+        for input in ["large.npy", "large.tif"] {
+            for (output, memory) in [("w.npy", None), ("s.npy", Some("1.4MB"))] {
+                let memory: Vec<&str> = memory.iter().flat_map(|memory| ["--memory", memory]).collect();
+                let arguments = [&[verb, input, output, "--volume", "--json"], &words[..], &memory[..]].concat();
+                let report = folder.ok(&arguments).stdout;
+                assert_eq!(report.contains(" strips"), !memory.is_empty(), "{report}");
+                let to = if memory.is_empty() { &mut whole } else { &mut slabs };
+                to.push(std::fs::read(folder.path(output)).unwrap());
+            }
+        }
+        assert!(whole == slabs, "{verb} {options}");
+        assert!(whole[0] == whole[1], "{verb} {options}");
+    }
+    for (code, part, line) in [
+        (2, "or more for one plane", "gaussian large.npy o.npy --sigma 1 --volume --memory 40KB"),
+        (4, "another size than the volume", "box large.npy o.npy --size 3 --border crop --volume --memory 500KB"),
+        (4, "another size than the volume", "box large.npy o.npy --size 3 --full --volume --memory 500KB"),
+        (2, "--resume", "box large.npy o.npy --size 3 --volume --memory 500KB --resume"),
+    ] {
+        folder.fails(code, part, &line.split(' ').collect::<Vec<_>>());
+    }
+    assert_eq!(folder.names(), ["large.npy", "large.tif", "s.npy", "w.npy"]);
+}
+
+#[test]
+fn numbers_of_a_volume_are_those_of_all_its_planes() {
+    let folder = Folder::new();
+    large(&folder);
+    let (_, samples) = folder.read::<u16>("large.npy");
+    folder.array("flat.npy", &[90 * 40, 50], &samples);
+    folder.ok(&["box", "large.npy", "large.tif", "--size", "1", "--volume"]);
+    for verb in ["stats --percentile 1,50", "histogram --bins 20", "histogram --range 0,1000 --bins 7"] {
+        let words: Vec<&str> = verb.split(' ').collect();
+        let of = |input: &[&str]| {
+            let report = folder.ok(&[&[words[0]], input, &words[1..], &["--json"]].concat()).stdout;
+            let from = report.find("\"statistics\"").or_else(|| report.find("\"histogram\":")).unwrap();
+            (report[from..].to_string(), report.contains(" strips"))
+        };
+        let (flat, _) = of(&["flat.npy"]);
+        for input in ["large.npy", "large.tif"] {
+            assert_eq!(of(&[input, "--volume"]), (flat.clone(), false), "{verb} {input}");
+            // Strips begin and end inside planes.
+            assert_eq!(of(&[input, "--volume", "--memory", "101KB"]), (flat.clone(), true), "{verb} {input}");
+        }
+    }
+    folder.fails(2, "--roi-mask", &["histogram", "large.npy", "--volume", "--roi-mask", "flat.npy"]);
+}
+
 #[test]
 fn slices_along_each_axis() {
     let folder = Folder::new();

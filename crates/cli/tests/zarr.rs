@@ -1,5 +1,4 @@
 //! Zarr arrays on the command line: whole, strip by strip, and several at a time.
-#![cfg(feature = "zarr")]
 #![allow(missing_docs)]
 
 mod common;
@@ -165,4 +164,45 @@ fn a_signal_leaves_no_folder_behind() {
         }
     }
     panic!("it was never seen to write");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_killed_job_is_resumed() {
+    let folder = Folder::new();
+    let samples: Vec<u8> = (0..300 * 6000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    folder.array("a.npy", &[6000, 300], &samples);
+    folder.ok(&["gaussian", "a.npy", "whole.zarr", "--sigma", "5"]);
+    let job = ["gaussian", "a.npy", "o.zarr", "--sigma", "5", "--memory", "1MB", "--resume"];
+    let slow = [&job[..], &["--device", "reference"]].concat();
+    let strips = |stdout: &str| -> u32 {
+        let before = stdout.split(" strips").next().unwrap();
+        before.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let all = folder.ok(&[&job[..], &["--json"]].concat());
+    std::fs::remove_dir_all(folder.path("o.zarr")).unwrap();
+
+    folder.killed("o.zarr", &slow);
+    assert_eq!(folder.names(), ["a.npy", "o.zarr.partial", "o.zarr.partial.json", "whole.zarr"]);
+    let rest = folder.ok(&[&job[..], &["--json"]].concat());
+    assert!(strips(&rest.stdout) < strips(&all.stdout), "{rest:?}");
+    assert!(files(&folder.path("o.zarr")) == files(&folder.path("whole.zarr")));
+
+    // Another job starts anew, and replaces what is there: nothing of the first is left in it.
+    folder.killed("o.zarr", &slow);
+    folder.write("o.zarr.partial/c/99", "stray");
+    folder.ok(&["box", "a.npy", "o.zarr", "--size", "3", "--memory", "1MB", "--resume"]);
+    folder.ok(&["box", "a.npy", "whole.zarr", "--size", "3"]);
+    assert!(files(&folder.path("o.zarr")) == files(&folder.path("whole.zarr")));
+    assert_eq!(folder.names(), ["a.npy", "o.zarr", "whole.zarr"]);
+
+    // A folder that nobody knows of stays.
+    std::fs::create_dir(folder.path("o.zarr.partial")).unwrap();
+    folder.write("o.zarr.partial/notes.txt", "mine");
+    folder.fails(3, "not of an earlier run", &job);
+    assert!(folder.path("o.zarr.partial/notes.txt").is_file());
+    std::fs::remove_dir_all(folder.path("o.zarr.partial")).unwrap();
+    // A run that fails without rows leaves nothing.
+    folder.fails(2, "or more for one row", &["gaussian", "a.npy", "o.zarr", "--sigma", "5", "--memory", "620KB", "--resume"]);
+    assert_eq!(folder.names(), ["a.npy", "o.zarr", "whole.zarr"]);
 }

@@ -1,5 +1,4 @@
 //! Volumes in Zarr arrays on the command line.
-#![cfg(feature = "zarr")]
 #![allow(missing_docs)]
 
 mod common;

@@ -128,6 +128,17 @@ impl Images {
         Ok(Images { header, shape, pixel, complex: is_complex, count, start, image_bytes })
     }
 
+    /// Whether samples of this type, or of the file's own, lie in the file as they lie in memory.
+    pub(super) fn is_stored_as(&self, pixel: Option<PixelType>) -> bool {
+        let swapped = self.header.is_foreign() && self.pixel.size_bytes() > 1;
+        pixel.is_none_or(|pixel| pixel == self.pixel) && !self.header.fortran && !swapped
+    }
+
+    /// Returns where an image begins, in bytes.
+    pub(super) fn offset(&self, index: u32) -> u64 {
+        self.start + u64::from(index) * self.image_bytes
+    }
+
     /// Reads an image, from 0.
     ///
     /// # Errors
@@ -135,8 +146,7 @@ impl Images {
     pub(super) fn read(&self, path: &Path, file: &mut dyn Source, index: u32) -> Result<AnyImage<'static>> {
         let wrong = |what: String| Error::content(path, what);
         let (header, shape) = (&self.header, self.shape);
-        let place = SeekFrom::Start(self.start + u64::from(index) * self.image_bytes);
-        file.seek(place).map_err(|error| Error::read(path, error))?;
+        file.seek(SeekFrom::Start(self.offset(index))).map_err(|error| Error::read(path, error))?;
         let pixel = self.pixel;
         if header.fortran {
             check_memory::<u8>(shape.samples() * pixel.size_bytes() as u64, shape)

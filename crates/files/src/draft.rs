@@ -15,7 +15,7 @@ mod folder;
 mod made;
 
 #[cfg(feature = "zarr")]
-pub(crate) use folder::{FolderDraft, writing};
+pub(crate) use folder::{FolderDraft, exchange, writing};
 pub use made::MadeFolder;
 
 /// Names of drafts that have one. The lock is held while a draft is created or renamed.

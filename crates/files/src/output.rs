@@ -250,7 +250,7 @@ impl<'a> ImageOutput<'a> {
     pub(crate) fn resumable(&self) -> Result<&OutputPath<'a>> {
         match &self.place {
             Place::File(path) => Ok(path),
-            _ => Err(Error::write(self.name, "only .npy and TIFF files can be resumed")),
+            _ => Err(Error::write(self.name, "only .npy and TIFF files and Zarr arrays can be resumed")),
         }
     }
 

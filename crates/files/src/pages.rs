@@ -19,6 +19,7 @@ use crate::{read::is_zarr, zarr};
 use apron_core::{AnyImage, PixelType, Shape};
 use std::fmt;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A file of several images, open to be read image by image: a TIFF, whose pages may differ in shape and type; or a `.npy` file
@@ -149,6 +150,36 @@ impl PagesFile {
         };
         Ok((image, metadata))
     }
+
+    /// Reads consecutive images, from 0, whose samples are stored as they lie in memory; returns whether they are: those of a
+    /// TIFF are not, nor are images that are converted. `bytes` has their size.
+    ///
+    /// # Errors
+    /// [`Error::Read`], and [`Error::Content`] for chunks that are broken.
+    pub fn read_stored(&self, images: Range<u32>, bytes: &mut [u8]) -> Result<bool> {
+        let PagesFile { path, options, stored } = self;
+        match stored {
+            Stored::Stack(file, stack) if stack.is_stored_as(options.pixel) => {
+                let read = bulk::read(file, bytes, stack.offset(images.start));
+                read.map(|()| true).map_err(|error| Error::read(path, error))
+            }
+            #[cfg(feature = "zarr")]
+            Stored::Zarr(chunks, _) if options.pixel.is_none_or(|pixel| pixel == chunks.pixel()) => {
+                guarded(path, || chunks.read(images, bytes)).map(|()| true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Keeps at most `most` bytes of chunks decoded, or the planes of one chunk. Returns the most that it keeps.
+    #[cfg_attr(not(feature = "zarr"), allow(unused_variables))]
+    pub fn hold(&mut self, most: u64) -> u64 {
+        match &mut self.stored {
+            #[cfg(feature = "zarr")]
+            Stored::Zarr(chunks, _) => chunks.hold(most),
+            _ => 0,
+        }
+    }
 }
 
 /// A file of several images that is being written: the pages of a TIFF, a stack in a `.npy` file, or the planes of a Zarr array.
@@ -194,6 +225,17 @@ enum To {
 }
 
 impl ImageOutput<'_> {
+    /// Returns the memory that a file of `pages` images of this shape and type, with the first one's metadata, takes while it is
+    /// [written](PagesDraft::write), beside the images, in bytes: the planes of one chunk of a Zarr.
+    pub fn held_by_pages(&self, (shape, pixel): (Shape, PixelType), pages: u32, metadata: &Metadata) -> u64 {
+        #[cfg(feature = "zarr")]
+        if self.folder().is_some() {
+            return zarr::held_bytes(metadata, (shape, Some(pages)), pixel);
+        }
+        let _ = (shape, pixel, pages, metadata);
+        0
+    }
+
     /// Starts a file of `pages` images, at least 1, each to be [written](PagesDraft::write) then; for `.npy`, TIFF and Zarr.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Outputs that a later run goes on with: `OUT.partial`, and `OUT.partial.json`, which says for what job it is and how many rows
-//! are there. Rows count when the disk has them, so that no run goes on behind a piece that is half written.
+//! Outputs that a later run goes on with: the file or folder `OUT.partial`, and `OUT.partial.json`, which says for what job it is and
+//! how many rows are there. Rows count when the disk has them, so that no run goes on behind a piece that is half written.
 
 use crate::atomic::Trouble;
 use serde_json::{Value, json};
@@ -16,7 +16,9 @@ const BETWEEN_NOTES: Duration = Duration::from_secs(2);
 /// An output that is being written, and stays if the program ends.
 #[derive(Debug)]
 pub(crate) struct Partial {
+    /// The file, or the folder.
     file: File,
+    is_folder: bool,
     path: PathBuf,
     note: PathBuf,
     /// What the rows are computed from, and how.
@@ -31,22 +33,51 @@ impl Partial {
     pub(crate) fn open(target: &Path, job: &str, (start, row): (u64, u64)) -> Result<(Partial, u32), Trouble> {
         let [path, note] = [".partial", ".partial.json"].map(|more| with_more(target, more));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(format!("another run is writing {}", path.display()).into());
-            }
-            // Where files cannot be locked, nobody is kept out.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-        }
+        lock(&file, &path)?;
         let rows = noted_rows(&note, job).filter(|&rows| {
             rows > 0 && file.metadata().is_ok_and(|facts| facts.len() >= start + u64::from(rows) * row)
         });
-        let partial = Partial { file, path, note, job: job.into(), noted: Mutex::default() };
+        let partial = Partial { file, is_folder: false, path, note, job: job.into(), noted: Mutex::default() };
         if rows.is_none() {
             partial.file.set_len(0)?;
             partial.write_note(0)?;
         }
         Ok((partial, rows.unwrap_or(0)))
+    }
+
+    /// Opens the folder that an earlier run of the job left, or starts an empty one. Returns the number of rows that are there.
+    /// A folder of another job is emptied if it has a note or the file `own`.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn open_folder(target: &Path, job: &str, own: &str) -> Result<(Partial, u32), Trouble> {
+        let [path, note] = [".partial", ".partial.json"].map(|more| with_more(target, more));
+        let is_new = match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            made => made.map(|()| true)?,
+        };
+        let file = File::open(&path)?;
+        lock(&file, &path)?;
+        let rows = noted_rows(&note, job).filter(|&rows| rows > 0 && !is_new);
+        if rows.is_none() {
+            let is_empty = fs::read_dir(&path)?.next().is_none();
+            if !is_empty && !note.is_file() && !path.join(own).is_file() {
+                return Err(format!("{} is there, and not of an earlier run", path.display()).into());
+            }
+            for entry in fs::read_dir(&path)? {
+                let entry = entry?;
+                let is_folder = entry.file_type()?.is_dir();
+                if is_folder { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) }?;
+            }
+        }
+        let partial = Partial { file, is_folder: true, path, note, job: job.into(), noted: Mutex::default() };
+        if rows.is_none() {
+            partial.write_note(0)?;
+        }
+        Ok((partial, rows.unwrap_or(0)))
+    }
+
+    #[cfg(feature = "zarr")]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -59,10 +90,20 @@ impl Partial {
         if noted.is_some_and(|noted| noted.elapsed() < BETWEEN_NOTES) {
             return Ok(());
         }
-        self.file.sync_data()?;
+        self.sync()?;
         self.write_note(rows)?;
         *noted = Some(Instant::now());
         Ok(())
+    }
+
+    /// Waits until the disk has what was written.
+    fn sync(&self) -> io::Result<()> {
+        // The files of a folder are too many to wait for each.
+        #[cfg(target_os = "linux")]
+        if self.is_folder {
+            return Ok(rustix::fs::syncfs(&self.file)?);
+        }
+        self.file.sync_data()
     }
 
     fn write_note(&self, rows: u32) -> io::Result<()> {
@@ -71,12 +112,13 @@ impl Partial {
         fs::rename(&next, &self.note)
     }
 
-    /// Removes a file without rows, for a run that failed and began with `before` rows.
+    /// Removes an output without rows, for a run that failed and began with `before` rows.
     pub(crate) fn discard_without_rows(&self, before: u32) {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if before == 0 && noted.is_none() {
             // The error of the run is told; files that cannot be removed are in its folder.
-            let _ = fs::remove_file(&self.path).and(fs::remove_file(&self.note));
+            let removed = if self.is_folder { fs::remove_dir_all(&self.path) } else { fs::remove_file(&self.path) };
+            let _ = removed.and(fs::remove_file(&self.note));
         }
     }
 
@@ -84,6 +126,27 @@ impl Partial {
     pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         fs::remove_file(&self.note)
+    }
+
+    /// Gives the folder its final name. A folder that has it is removed.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn publish_folder(self, target: &Path) -> io::Result<()> {
+        // First: a note beside the folder that was replaced would be of another one.
+        fs::remove_file(&self.note)?;
+        if !target.exists() {
+            return fs::rename(&self.path, target);
+        }
+        crate::draft::exchange(&self.path, target)?;
+        fs::remove_dir_all(&self.path)
+    }
+}
+
+/// Keeps other runs away from a file or a folder.
+fn lock(file: &File, path: &Path) -> Result<(), Trouble> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(format!("another run is writing {}", path.display()).into()),
+        // Where files cannot be locked, nobody is kept out.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 

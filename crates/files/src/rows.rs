@@ -161,7 +161,7 @@ enum To<'a> {
         partial: Option<&'a Partial>,
     },
     #[cfg(feature = "zarr")]
-    Zarr(&'a zarr::Writer),
+    Zarr(&'a zarr::Writer, Option<&'a Partial>),
 }
 
 impl RowsDraft<'_> {
@@ -178,7 +178,10 @@ impl RowsDraft<'_> {
                 partial.note(first + (bytes.len() as u64 / row) as u32)
             }
             #[cfg(feature = "zarr")]
-            To::Zarr(writer) => writer.write_lines(first, bytes),
+            To::Zarr(writer, partial) => {
+                writer.write_lines(first, bytes)?;
+                partial.map_or(Ok(()), |partial| partial.note(writer.complete()))
+            }
         }
     }
 }
@@ -188,7 +191,7 @@ impl ImageOutput<'_> {
     pub fn held_bytes(&self, shape: Shape, pixel: PixelType) -> u64 {
         #[cfg(feature = "zarr")]
         if self.folder().is_some() {
-            return zarr::held_bytes(self.metadata(), shape, pixel);
+            return zarr::held_bytes(self.metadata(), (shape, None), pixel);
         }
         let _ = (shape, pixel);
         0
@@ -209,7 +212,7 @@ impl ImageOutput<'_> {
         self.check(pixel, shape.channels)?;
         #[cfg(feature = "zarr")]
         if let Some(target) = self.folder() {
-            return zarr::write(target, self.metadata(), (shape, pixel), |writer| fill(&RowsDraft(To::Zarr(writer))));
+            return zarr::write(target, self.metadata(), (shape, pixel), |writer| fill(&RowsDraft(To::Zarr(writer, None))));
         }
         self.write_file(|file| {
             let head = self.head(shape, pixel)?;
@@ -219,9 +222,9 @@ impl ImageOutput<'_> {
         })
     }
 
-    /// As [`write_rows`](Self::write_rows), in a file beside the output, `OUT.partial`, that stays if the program ends: the next
-    /// run of the same `job` goes on with it. `fill` also gets the number of rows that are there, and writes the rest from top to
-    /// bottom. Only for `.npy` and TIFF files.
+    /// As [`write_rows`](Self::write_rows), in a file or folder beside the output, `OUT.partial`, that stays if the program ends: the
+    /// next run of the same `job` goes on with it. `fill` also gets the number of rows that are there, and writes the rest from top
+    /// to bottom.
     ///
     /// # Errors
     /// As [`write_rows`](Self::write_rows); what was written stays.
@@ -233,6 +236,15 @@ impl ImageOutput<'_> {
         fill: impl FnOnce(&RowsDraft<'_>, u32) -> Result<(), Trouble>,
     ) -> Result<()> {
         self.check(pixel, shape.channels)?;
+        #[cfg(feature = "zarr")]
+        if let Some(target) = self.folder() {
+            return target.write_partial(job, |partial, rows| {
+                let kept = self.metadata().zarr.as_deref();
+                let writer = zarr::Writer::new(partial.path(), kept, (shape, None), pixel)?;
+                fill(&RowsDraft(To::Zarr(&writer, Some(partial))), writer.go_on_at(rows))?;
+                writer.end()
+            });
+        }
         let head = self.head(shape, pixel).map_err(|error| Error::write(self.path(), error))?;
         let (row, start) = ((shape.row_samples() * pixel.size_bytes()) as u64, head.len() as u64);
         self.resumable()?.write_partial(job, (start, row), |partial, rows| {

@@ -1,12 +1,13 @@
 //! `apron histogram`.
 
+use super::counted::Counted;
 use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Device, Histogram, HistogramBuilder, Image, ReadRows, Source, WeightedHistogram};
+use apron::{AnyImage, Binning, Bins, Device, Histogram, HistogramBuilder, Image, Source, WeightedHistogram};
 use apron_core::each_type;
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
@@ -21,6 +22,7 @@ Examples:
   apron histogram heights.npy --bins 64 --range -1,1
   apron histogram photo.jpg --edges 0,16,64,256 --roi-mask mask.png --cumulative
   apron histogram photo.jpg --weights areas.npy --out sums.npy
+  apron histogram scan.npy --volume --bins 64
 
 On a terminal the histogram is drawn as bars; elsewhere, without --out, it is written as CSV, or
 stands in the report of --json.")]
@@ -46,6 +48,9 @@ pub(crate) struct Args {
     /// Count each channel apart
     #[arg(long)]
     per_channel: bool,
+    /// Of a volume: all images of a .npy file or a Zarr, or all pages of a TIFF
+    #[arg(long, conflicts_with_all = ["page", "roi_mask", "weights"])]
+    volume: bool,
     /// Give for each bin the count of all samples in it and in the bins below
     #[arg(long)]
     cumulative: bool,
@@ -198,28 +203,26 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     }
     let out = file(&args.out).map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
-    devices.at(format!("reading {}", args.input.display()));
     let whole = args.roi_mask.as_ref().map(|_| "--roi-mask");
-    let ((counted, ran), of) = match Input::open(&args.common, &args.input, whole)? {
-        Some(input) => {
-            let device = devices.get(args.common.device)?;
-            let rows = input.shown(devices);
-            let counting = histogram(args, &device, (&rows as &dyn ReadRows).into(), binning);
-            let counted = counting.run_rows(input.memory).map_err(|error| input.error(error))?;
-            (counted, (input.shape(), input.pixel_type()))
-        }
-        None => {
-            let image = args.common.read(&args.input)?;
-            let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, &args.common)).transpose()?;
-            let device = devices.get(args.common.device)?;
-            devices.at(format!("histogram on {}", device.name()));
-            let mut counting = histogram(args, &device, (&image).into(), binning);
-            if let Some(roi) = &roi {
-                counting = counting.roi_mask(roi);
-            }
-            (counting.run_reported()?, (image.shape(), image.pixel_type()))
-        }
+    let image = Counted::open(&args.common, &args.input, args.volume, whole, devices)?;
+    let of = image.of();
+    let roi = match (&args.roi_mask, &image) {
+        (Some(path), Counted::Whole(image)) => Some(read_roi(path, image, &args.common)?),
+        _ => None,
     };
+    let device = devices.get(args.common.device)?;
+    let (counted, ran) = image.take(
+        devices,
+        |image| {
+            devices.at(format!("histogram on {}", device.name()));
+            let counting = histogram(args, &device, image.into(), binning.clone());
+            match &roi {
+                Some(roi) => counting.roi_mask(roi).run_reported(),
+                None => counting.run_reported(),
+            }
+        },
+        |rows, memory| histogram(args, &device, rows.into(), binning.clone()).run_rows(memory),
+    )?;
     let total = counted.counts().iter().sum();
     let histogram = if args.cumulative { counted.cumulated() } else { counted };
     let out = out.as_ref().map(|out| out.complete(&histogram, args.per_channel)).transpose()?;

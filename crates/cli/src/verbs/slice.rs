@@ -1,6 +1,6 @@
 //! `apron slice`.
 
-use super::volume;
+use super::planes::Planes;
 use crate::args::{Common, Devices};
 use crate::error::Result;
 use crate::output::OutputArgs;
@@ -50,14 +50,18 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     let file = args.image.open(&args.output, None, None)?;
     devices.at(format!("reading {}", args.input.display()));
-    let (scan, metadata) = volume::read(&args.common, &args.input, false)?;
-    let (shape, pixel) = (scan.shape(), scan.pixel_type());
+    let planes = Planes::open(&args.common, &args.input, false)?;
+    let (shape, pixel) = (planes.shape, planes.pixel);
     let slice = match (args.max, args.at) {
         (true, _) => Slice::Largest,
         (false, at) => Slice::At(at.unwrap_or(shape.sides()[args.axis] / 2)),
     };
     let begun = Instant::now();
-    let image = scan.slice(args.axis, slice)?;
+    let image = match slice {
+        // Of the file no other plane is read.
+        Slice::At(z) if args.axis == 2 && z < shape.depth => planes.read_plane(z)?,
+        _ => planes.read()?.slice(args.axis, slice)?,
+    };
     let ran = apron::Report {
         operation: "slice",
         device: "cpu".into(),
@@ -76,7 +80,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     ran.pages = Some(shape.depth);
     let out_type = args.image.out_type(None, pixel);
     let image = args.image.fitting(&file, args.image.scaled(image, out_type, false)?)?;
-    let file = file.with_metadata(metadata);
+    let file = file.with_metadata(planes.metadata);
     args.common.warn_of_profile(&file);
     file.write(&image)?;
     ran.total_ms = crate::report::milliseconds(start.elapsed());

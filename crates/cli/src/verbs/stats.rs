@@ -1,17 +1,18 @@
 //! `apron stats`.
 
-use super::strips::Input;
+use super::counted::Counted;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::report::{ChannelStatistics, Made, Percentile, Ran, Report, aligned, print};
-use apron::{Device, ReadRows, Source, StatisticsBuilder};
+use apron::{Device, Source, StatisticsBuilder};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   apron stats photo.jpg --per-channel --percentile 5,50,95
+  apron stats scan.npy --volume
 
 Of integers all follows from the counts of all values, and sums are exact; of floats sums are taken in f64.")]
 pub(crate) struct Args {
@@ -24,6 +25,9 @@ pub(crate) struct Args {
     /// Percentiles, 0 to 100, as numpy.percentile(image, [P, ..]) gives them: f64, of f32 images, too
     #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage)]
     percentile: Vec<f64>,
+    /// Of a volume: all images of a .npy file or a Zarr, or all pages of a TIFF
+    #[arg(long, conflicts_with = "page")]
+    volume: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -40,23 +44,16 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Computes statistics.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
-    devices.at(format!("reading {}", args.input.display()));
-    let ((statistics, ran), of) = match Input::open(&args.common, &args.input, None)? {
-        Some(input) => {
-            let device = devices.get(args.common.device)?;
-            let rows = input.shown(devices);
-            let taking = statistics(args, &device, (&rows as &dyn ReadRows).into());
-            let taken = taking.run_rows(input.memory).map_err(|error| input.error(error))?;
-            (taken, (input.shape(), input.pixel_type()))
-        }
-        None => {
-            let image = args.common.read(&args.input)?;
-            let device = devices.get(args.common.device)?;
+    let counted = Counted::open(&args.common, &args.input, args.volume, None, devices)?;
+    let device = devices.get(args.common.device)?;
+    let (statistics, ran) = counted.take(
+        devices,
+        |image| {
             devices.at(format!("stats on {}", device.name()));
-            let taken = statistics(args, &device, (&image).into()).run_reported()?;
-            (taken, (image.shape(), image.pixel_type()))
-        }
-    };
+            statistics(args, &device, image.into()).run_reported()
+        },
+        |rows, memory| statistics(args, &device, rows.into()).run_rows(memory),
+    )?;
     let percentiles = |values: Vec<f64>| {
         args.percentile.iter().zip(values).map(|(&percent, value)| Percentile { percent, value }).collect()
     };
@@ -69,7 +66,7 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
         percentiles: percentiles(of.percentiles),
     };
     let statistics = statistics.into_iter().map(of_channel).collect();
-    let ran = Ran::of("stats", &args.input, of, ran, Duration::ZERO, start);
+    let ran = Ran::of("stats", &args.input, counted.of(), ran, Duration::ZERO, start);
     Ok(Report { ran, made: Made::Statistics { per_channel: args.per_channel, statistics } })
 }
 

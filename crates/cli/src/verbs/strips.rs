@@ -88,7 +88,7 @@ impl Input {
     /// Shows how much of the image is read.
     pub(super) fn shown<'a>(&'a self, devices: &'a Devices) -> Shown<'a> {
         let row_bytes = self.file.shape().row_samples() * self.file.pixel_type().size_bytes();
-        Shown { input: self, rate: Rate::new((self.file.shape().height, 0), row_bytes, devices) }
+        Shown { input: self, rate: Rate::new("row", (self.file.shape().height, 0), row_bytes, devices) }
     }
 }
 
@@ -108,40 +108,50 @@ impl ReadRows for Input {
 }
 
 /// Returns the memory that is left for strips beside what is held decoded.
-fn left(memory: u64, held: u64) -> Result<u64> {
+pub(super) fn left(memory: u64, held: u64) -> Result<u64> {
     let limit = || format!("more than {held}, which strips, tiles or chunks of the file take");
     let left = memory.checked_sub(held).filter(|left| *left > 0);
     left.ok_or_else(|| apron::Error::parameter("strips", "memory", memory, limit()).into())
 }
 
-/// The rows that are done, and their rate.
-struct Rate<'a> {
+/// The bytes that are done of the rows or planes of an image or a volume, and their rate.
+pub(super) struct Rate<'a> {
     done: AtomicU64,
-    /// Rows of an earlier run.
+    /// Bytes of an earlier run.
     before: u64,
-    height: u64,
-    row_bytes: u64,
+    /// What the progress is told in: "row" or "plane".
+    unit: &'static str,
+    count: u64,
+    /// Bytes per row or plane.
+    each: u64,
     start: Instant,
     devices: &'a Devices,
 }
 
 impl<'a> Rate<'a> {
-    fn new((height, before): (u32, u32), row_bytes: usize, devices: &'a Devices) -> Rate<'a> {
-        let (height, before, row_bytes) = (height.into(), before.into(), row_bytes as u64);
-        Rate { done: AtomicU64::new(before), before, height, row_bytes, start: Instant::now(), devices }
+    /// Starts at unit `before` of `count`, each of this many bytes.
+    pub(super) fn new(
+        unit: &'static str,
+        (count, before): (u32, u32),
+        each: usize,
+        devices: &'a Devices,
+    ) -> Rate<'a> {
+        let (count, each) = (count.into(), each as u64);
+        let before = u64::from(before) * each;
+        Rate { done: AtomicU64::new(before), before, unit, count, each, start: Instant::now(), devices }
     }
 
-    /// Shows that rows of `bytes` bytes are done.
-    fn add(&self, bytes: usize) {
-        let rows = bytes as u64 / self.row_bytes;
-        let done = self.done.fetch_add(rows, Relaxed) + rows;
-        let took = self.start.elapsed().as_secs_f64();
+    /// Shows that `bytes` bytes are done.
+    pub(super) fn add(&self, bytes: usize) {
+        let done = self.done.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+        let (took, all) = (self.start.elapsed().as_secs_f64(), self.count * self.each);
         // An image that is read twice is done twice.
-        let (pass, row) = ((done - 1) / self.height, (done - 1) % self.height + 1);
+        let (pass, within) = ((done - 1) / all, (done - 1) % all + 1);
         let again = if pass > 0 { ", second pass" } else { "" };
-        let rate = ((done - self.before) * self.row_bytes) as f64 / took;
-        let left = ((self.height - row) * self.row_bytes) as f64 / rate;
-        self.devices.at(format!("row {row} of {}{again}, {:.0} MB/s, {left:.0} s left", self.height, rate / 1e6));
+        let rate = (done - self.before) as f64 / took;
+        let (left, at) = ((all - within) as f64 / rate, within.div_ceil(self.each));
+        let Rate { unit, count, .. } = self;
+        self.devices.at(format!("{unit} {at} of {count}{again}, {:.0} MB/s, {left:.0} s left", rate / 1e6));
     }
 }
 
@@ -243,7 +253,7 @@ impl<'a> Job<'a> {
         let mut failed = None;
         let fill = |draft: &RowsDraft<'_>, before: u32| {
             let row_bytes = out.row_samples() * out_type.size_bytes();
-            let rate = Rate::new((out.height, before), row_bytes, devices);
+            let rate = Rate::new("row", (out.height, before), row_bytes, devices);
             match run_rows(&Written { draft, rate, before }, memory) {
                 Ok(report) => {
                     ran = Some(report);

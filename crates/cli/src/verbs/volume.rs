@@ -1,12 +1,16 @@
-//! Filters of volumes: all pages of a file are read, filtered as one, and written as the pages of another.
+//! Filters of volumes: all pages of a file are read, filtered as one, and written as the pages of another; slab by slab if they are
+//! larger than the memory that they may take.
 
-use crate::args::{Common, Devices, FilterArgs};
+use super::planes::{Planes, Written};
+use super::strips::left;
+use crate::args::{Devices, FilterArgs};
 use crate::complex;
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, milliseconds};
-use apron::volumes::{AnyVolume, VolumeFormula, VolumeMask};
-use apron::{AnyImage, Extent, PixelType, Shape};
-use apron_files::Metadata;
+use apron::volumes::{
+    VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
+};
+use apron::{AnyImage, Extent, PixelType, ReadRows};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -33,13 +37,64 @@ pub(super) fn run(
     // Whether the format holds several pages is found before anything is read.
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
-    let (volume, metadata) = read(common, &input, complex::takes_volume(formula))?;
-    let (shape, pixel) = (volume.shape(), volume.pixel_type());
-    if metadata.complex {
+    let planes = Planes::open(common, &input, complex::takes_volume(formula))?;
+    let (shape, pixel) = (planes.shape, planes.pixel);
+    if planes.metadata.complex {
         complex::check(verb, &file, args.out_type, pixel)?;
         complex::deep(&borders)?;
     }
-    let most = common.max_pixels;
+    check(verb, shape, formula, args)?;
+    let device = devices.get(common.device)?;
+    let out_type = args.out_type.unwrap_or(pixel);
+    let built = (borders, anchor, out_type);
+    let metadata = &planes.metadata;
+    let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
+        None => {
+            let volume = planes.read()?;
+            devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
+            let result = filter(args, built, device.filter_volume(&volume, formula.clone()))?.run()?;
+            let (ran, out) = (result.report()?, result.shape());
+            let copy = Instant::now();
+            let result = result.into_host()?;
+            let copied = milliseconds(copy.elapsed());
+            devices.at(format!("writing {}", output.display()));
+            let mut draft = file.pages(out.depth)?;
+            (0..out.depth).try_for_each(|z| Ok::<_, Error>(draft.write(&result.plane(z)?, metadata)?))?;
+            draft.finish()?;
+            (ran, out, copied)
+        }
+        Some(memory) => {
+            let memory = left(memory, file.held_by_pages((shape.plane(), out_type), shape.depth, metadata))?;
+            let rows = VolumeSource::from_stack(&planes as &dyn ReadRows, shape.depth)?;
+            let filter = filter(args, built, device.filter_volume(rows, formula.clone()))?;
+            let written = Written::new(file.pages(shape.depth)?, (shape, out_type), metadata, devices);
+            let ran = filter.run_rows(&written, memory).map_err(|error| planes.error(error))?;
+            written.finish()?;
+            (ran, shape, 0.0)
+        }
+    };
+    let mut ran = Ran::of(verb, &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
+    ran.pages = Some(shape.depth);
+    ran.copy_out_ms = copy_out_ms;
+    ran.total_ms = milliseconds(start.elapsed());
+    let (output, out_type) = (output.display().to_string(), out_type.to_string());
+    let made = Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth: out.depth };
+    Ok(Report { ran, made })
+}
+
+/// Sets the options of a filter.
+fn filter<'a>(
+    args: &'a FilterArgs,
+    (borders, anchor, out_type): (VolumeBorders, Option<[u32; 3]>, PixelType),
+    filter: VolumeFilterBuilder<'a>,
+) -> Result<VolumeFilterBuilder<'a>> {
+    let filter = args.stored_volume(filter)?.border(borders).extent(args.extent()).anchor(anchor);
+    Ok(filter.out_type(out_type).variant(args.common.variant.as_deref()))
+}
+
+/// Checks the voxels of full output, and the products of taps and samples, against the limit, and warns of many products.
+fn check(verb: &'static str, shape: VolumeShape, formula: &VolumeFormula, args: &FilterArgs) -> Result<()> {
+    let most = args.common.max_pixels;
     let sides = shape.sides().into_iter().zip(formula.window()).map(|(side, more)| side as u64 + more as u64 - 1);
     let voxels = sides.fold(1u64, u64::saturating_mul);
     if args.extent() == Extent::Full && voxels > most {
@@ -52,73 +107,8 @@ pub(super) fn run(
         let limit = format!("few enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(apron::Error::parameter(verb, "number of taps", value, limit).into());
     }
-    crate::limits::warn(products, common);
-    let device = devices.get(common.device)?;
-    devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
-    let filter = args.stored_volume(device.filter_volume(&volume, formula.clone()))?;
-    let filter = filter.border(borders).extent(args.extent()).anchor(anchor);
-    let filter = filter.out_type(args.out_type.unwrap_or(pixel)).variant(common.variant.as_deref());
-    let result = filter.run()?;
-    let (ran, out) = (result.report()?, result.shape());
-    let plane = Shape { width: shape.width, height: shape.height, channels: shape.channels };
-    let mut ran = Ran::of(verb, &input, (plane, pixel), ran, Duration::ZERO, start);
-    ran.pages = Some(shape.depth);
-    let copy = Instant::now();
-    let result = result.into_host()?;
-    ran.copy_out_ms = milliseconds(copy.elapsed());
-    devices.at(format!("writing {}", output.display()));
-    let mut draft = file.pages(out.depth)?;
-    (0..out.depth).try_for_each(|z| Ok::<_, Error>(draft.write(&result.plane(z)?, &metadata)?))?;
-    draft.finish()?;
-    ran.total_ms = milliseconds(start.elapsed());
-    let (output, out_type) = (output.display().to_string(), result.pixel_type().to_string());
-    let made = Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth: out.depth };
-    Ok(Report { ran, made })
-}
-
-/// Reads all pages of a file as a volume, and the first one's metadata; with `complex` also those of complex numbers.
-///
-/// # Errors
-/// Errors of the file; pages of several shapes or types; more voxels than `--max-pixels` allows.
-pub(super) fn read(common: &Common, path: &Path, complex: bool) -> Result<(AnyVolume<'static>, Metadata)> {
-    let mut file = common.open_pages(path, complex)?;
-    let depth = file.pages();
-    let (first, metadata) = common.read_one(&mut file, 1)?;
-    let (shape, pixel) = (first.shape(), first.pixel_type());
-    let voxels = shape.pixels().saturating_mul(depth.into());
-    if voxels > common.max_pixels {
-        let what =
-            format!("the volume has {voxels} voxels; {} are taken, or what --max-pixels says", common.max_pixels);
-        return Err(Error::input(path, what));
-    }
-    let stacked = apron::volumes::VolumeShape::new(shape.width, shape.height, depth, shape.channels)?.stacked();
-    let mut failed = None;
-    let stack = AnyImage::from_bytes(pixel, stacked, |bytes| {
-        let plane = bytes.len() / depth as usize;
-        for (bytes, page) in bytes.chunks_exact_mut(plane).zip(1..) {
-            let read =
-                if page == 1 { Ok(first.view()) } else { common.read_one(&mut file, page).map(|(image, _)| image) };
-            match read {
-                Ok(image) if (image.shape(), image.pixel_type()) == (shape, pixel) => {
-                    bytes.copy_from_slice(&image.bytes())
-                }
-                Ok(image) => {
-                    let (other, of) = (image.shape(), image.pixel_type());
-                    let what = format!("page {page} is {other} {of}, and the first is {shape} {pixel}: no volume");
-                    failed = Some(Error::input(path, what));
-                }
-                Err(error) => failed = Some(Error::Page { page, error: Box::new(error) }),
-            }
-            if failed.is_some() {
-                break;
-            }
-        }
-        Ok(())
-    })?;
-    match failed {
-        Some(error) => Err(error),
-        None => Ok((AnyVolume::new(stack, depth)?, metadata)),
-    }
+    crate::limits::warn(products, &args.common);
+    Ok(())
 }
 
 /// Reads a mask: a `.npy` file of three dimensions, or a mask of an image, which is one plane.

@@ -57,6 +57,24 @@ impl Folder {
         self.ended(&mut command)
     }
 
+    /// Starts a slow job that can be resumed, and kills it when it has noted rows of its output.
+    pub(crate) fn killed(&self, output: &str, arguments: &[&str]) {
+        let mut job = Command::new(program());
+        let mut job = job.args(arguments).current_dir(self.0.path()).stderr(Stdio::null()).spawn().unwrap();
+        let start = std::time::Instant::now();
+        loop {
+            let note = fs::read_to_string(self.path(&format!("{output}.partial.json"))).unwrap_or_default();
+            let rows = note.split("\"rows\":").nth(1).and_then(|rows| rows.trim_end_matches('}').parse::<u32>().ok());
+            if rows.is_some_and(|rows| rows > 0) {
+                break;
+            }
+            assert!(start.elapsed().as_secs() < 60 && job.try_wait().unwrap().is_none(), "{note}");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        job.kill().unwrap();
+        job.wait().unwrap();
+    }
+
     /// Runs `apron` in the folder with a file as its standard input; its output is binary.
     pub(crate) fn filter(&self, input: &str, arguments: &[&str]) -> Output {
         let input = fs::File::open(self.path(input)).unwrap();

@@ -74,7 +74,7 @@ impl Drop for FolderDraft {
 }
 
 /// Exchanges the names of two folders: at once, where the system can.
-fn exchange(draft: &Path, target: &Path) -> io::Result<()> {
+pub(crate) fn exchange(draft: &Path, target: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -3,6 +3,7 @@
 use crate::atomic::{Trouble, followed, may_write};
 use crate::draft::FolderDraft;
 use crate::error::{Error, Result};
+use crate::partial::Partial;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,28 @@ impl<'a> Target<'a> {
             let draft = self.draft()?;
             fill(draft.path())?;
             Ok(self.publish(draft)?)
+        };
+        written().map_err(|error| Error::write(self.path, error))
+    }
+
+    /// Lets `fill` write into a folder that stays if the program ends, for the next run of the same job, and renames it to the path
+    /// when it is complete. `fill` gets the number of rows that are there.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); rows that were written stay.
+    pub(crate) fn write_partial(
+        &self,
+        job: &str,
+        fill: impl FnOnce(&Partial, u32) -> Result<(), Trouble>,
+    ) -> Result<()> {
+        let written = || -> Result<(), Trouble> {
+            let (partial, rows) = Partial::open_folder(&self.target, job, super::found::METADATA)?;
+            fill(&partial, rows).inspect_err(|_| partial.discard_without_rows(rows))?;
+            if let Ok(facts) = fs::metadata(&self.target) {
+                // A private folder stays private.
+                fs::set_permissions(partial.path(), facts.permissions())?;
+            }
+            Ok(partial.publish_folder(&self.target)?)
         };
         written().map_err(|error| Error::write(self.path, error))
     }

@@ -39,9 +39,10 @@ pub(crate) fn write(
     })
 }
 
-/// Returns the memory that writing takes beside the image's strips, in bytes: a row of chunks, and its encoded chunks.
-pub(crate) fn held_bytes(metadata: &Metadata, shape: Shape, pixel: PixelType) -> u64 {
-    let Planned { array, layout, .. } = Planned::of(metadata.zarr.as_deref(), (shape, None), pixel);
+/// Returns the memory that writing an image, or a volume of this many planes, takes beside what is written at a time, in bytes: a
+/// row of chunks, or its planes, and its encoded chunks.
+pub(crate) fn held_bytes(metadata: &Metadata, shape: (Shape, Option<u32>), pixel: PixelType) -> u64 {
+    let Planned { array, layout, .. } = Planned::of(metadata.zarr.as_deref(), shape, pixel);
     let rows = array.get("chunk_grid").and_then(|grid| serde_json::from_value(grid.clone()).ok());
     let rows = rows.and_then(|of: MetadataV3| grid(&of, layout.dimensions()).ok());
     let lines =
@@ -71,6 +72,8 @@ impl std::fmt::Debug for Writer {
 
 /// Lines that wait for the rest of their chunks.
 struct Lines {
+    /// The line that this run began with.
+    start: u32,
     /// The line that comes next.
     next: u32,
     held: Vec<u8>,
@@ -102,14 +105,36 @@ impl Writer {
         let (of, fill) = representation(&layout, &file, &metadata)?;
         let sizes: Vec<u64> = file.iter().map(|size| size.get()).collect();
         let (chunk, keys) = (layout.parts(&sizes), keys(&metadata.chunk_key_encoding)?);
-        let lines = Mutex::new(Lines { next: 0, held: Vec::new() });
+        let lines = Mutex::new(Lines { start: 0, next: 0, held: Vec::new() });
         Ok(Writer { folder: at, layout, chunk, keys, codecs, of, fill, lines })
     }
 
-    /// Writes consecutive lines: the first ones, or those after the last ones.
+    /// Goes on where an earlier run ended, of whose lines this many were [complete](Self::complete). Returns the first line that is
+    /// expected.
+    pub(crate) fn go_on_at(&self, complete: u32) -> u32 {
+        let (each, all) = (self.chunk_lines() as u32, self.layout.lines());
+        let next = if complete < all { complete / each * each } else { all };
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        (lines.start, lines.next) = (next, next);
+        next
+    }
+
+    /// Returns the number of lines from the first on whose chunks are written.
+    pub(crate) fn complete(&self) -> u32 {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.next - (lines.held.len() / self.layout.line_bytes()) as u32
+    }
+
+    /// Writes consecutive lines: the first ones, or those after the last ones. Lines of an earlier run are left out.
     pub(crate) fn write_lines(&self, first: u32, bytes: &[u8]) -> io::Result<()> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let Lines { next, held } = &mut *lines;
+        let Lines { start, next, held } = &mut *lines;
+        let there = if next == start { next.saturating_sub(first) } else { 0 };
+        let bytes = &bytes[(there as usize * self.layout.line_bytes()).min(bytes.len())..];
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let first = first + there;
         if first != *next {
             let name = self.line();
             let what = format!("{name} {first} comes where {name} {next} is expected");

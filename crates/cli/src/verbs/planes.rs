@@ -1,0 +1,259 @@
+//! Volumes in files: the images of a file as planes, read whole or slab by slab.
+
+use super::strips::{Rate, left};
+use crate::args::{Common, Devices};
+use crate::error::{Error, Result};
+use crate::room;
+use apron::volumes::{AnyVolume, VolumeShape};
+use apron::{AnyImage, PixelType, ReadRows, Shape, WriteRows};
+use apron_files::{Metadata, PagesDraft, PagesFile};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Volumes and intermediate results of an operation on a whole volume, in sizes of its volume.
+const WHOLE: u64 = 4;
+
+/// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF.
+pub(super) struct Planes<'a> {
+    common: &'a Common,
+    path: PathBuf,
+    file: Mutex<Open>,
+    pub(super) shape: VolumeShape,
+    pub(super) pixel: PixelType,
+    /// Of the first plane.
+    pub(super) metadata: Metadata,
+}
+
+/// The file, and the plane that was read last by itself, with its number.
+struct Open {
+    file: PagesFile,
+    plane: (u32, AnyImage<'static>),
+}
+
+impl<'a> Planes<'a> {
+    /// Opens a volume, and reads its first plane; with `complex` also one of complex numbers.
+    ///
+    /// # Errors
+    /// Errors of the file; more voxels than `--max-pixels` allows.
+    pub(super) fn open(common: &'a Common, path: &Path, complex: bool) -> Result<Planes<'a>> {
+        let mut file = common.open_pages(path, complex)?;
+        let depth = file.pages();
+        let (first, metadata) = common.read_one(&mut file, 1)?;
+        let (plane, pixel) = (first.shape(), first.pixel_type());
+        let voxels = plane.pixels().saturating_mul(depth.into());
+        if voxels > common.max_pixels {
+            let most = common.max_pixels;
+            let what = format!("the volume has {voxels} voxels; {most} are taken, or what --max-pixels says");
+            return Err(Error::input(path, what));
+        }
+        let shape = VolumeShape::new(plane.width, plane.height, depth, plane.channels)?;
+        let file = Mutex::new(Open { file, plane: (0, first) });
+        Ok(Planes { common, path: path.into(), file, shape, pixel, metadata })
+    }
+
+    /// Returns the size of the samples, in bytes.
+    fn bytes(&self) -> u64 {
+        self.shape.samples() * self.pixel.size_bytes() as u64
+    }
+
+    /// Returns the memory that slabs may take beside what the file holds decoded, in bytes, if the volume is too large to be read
+    /// whole: for the memory that was asked for, or else for what there is.
+    ///
+    /// # Errors
+    /// If there is too little.
+    pub(super) fn slab_bytes(&self) -> Result<Option<u64>> {
+        let asked = self.common.memory.map(|memory| memory.0);
+        let memory = asked.unwrap_or_else(room::available);
+        if self.bytes() <= memory / WHOLE {
+            return Ok(None);
+        }
+        // Other programs and the files' pages need memory, too.
+        let memory = asked.unwrap_or(memory / 2);
+        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let plane = self.shape.plane().samples() * self.pixel.size_bytes() as u64;
+        left(memory, open.file.hold(memory / WHOLE) + plane).map(Some)
+    }
+
+    /// Reads the whole volume.
+    ///
+    /// # Errors
+    /// Errors of the file; planes of several shapes or types.
+    pub(super) fn read(&self) -> Result<AnyVolume<'static>> {
+        Ok(AnyVolume::new(self.read_stack()?, self.shape.depth)?)
+    }
+
+    /// Reads all planes, one below the other.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_stack(&self) -> Result<AnyImage<'static>> {
+        let mut read = Ok(());
+        let stack = AnyImage::from_bytes(self.pixel, self.shape.stacked(), |bytes| {
+            read = self.read_planes(0..self.shape.depth, bytes);
+            Ok(())
+        })?;
+        read.map(|()| stack)
+    }
+
+    /// Reads a plane, from 0.
+    ///
+    /// # Errors
+    /// Errors of the file; a plane of another shape or type than the first.
+    pub(super) fn read_plane(&self, plane: u32) -> Result<AnyImage<'static>> {
+        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        self.plane(&mut open, plane).cloned()
+    }
+
+    /// Reads consecutive planes, from 0, whose size `bytes` has.
+    fn read_planes(&self, planes: Range<u32>, bytes: &mut [u8]) -> Result<()> {
+        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.common.grey && open.file.read_stored(planes.clone(), bytes)? {
+            return Ok(());
+        }
+        let each = bytes.len() / planes.len();
+        planes.zip(bytes.chunks_exact_mut(each)).try_for_each(|(plane, bytes)| {
+            bytes.copy_from_slice(&self.plane(&mut open, plane)?.bytes());
+            Ok(())
+        })
+    }
+
+    /// Reads a plane, from 0, unless it is at hand.
+    fn plane<'b>(&self, open: &'b mut Open, plane: u32) -> Result<&'b AnyImage<'static>> {
+        if open.plane.0 != plane {
+            let page = plane + 1;
+            let read = self.common.read_one(&mut open.file, page);
+            let (image, _) = read.map_err(|error| Error::Page { page, error: Box::new(error) })?;
+            let (found, first) = ((image.shape(), image.pixel_type()), (self.shape.plane(), self.pixel));
+            if found != first {
+                let what = format!(
+                    "page {page} is {} {}, and the first is {} {}: no volume",
+                    found.0, found.1, first.0, first.1
+                );
+                return Err(Error::input(&self.path, what));
+            }
+            open.plane = (plane, image);
+        }
+        Ok(&open.plane.1)
+    }
+
+    /// Shows how much of the volume is read.
+    pub(super) fn shown<'b>(&'b self, devices: &'b Devices) -> Shown<'b> {
+        let plane = self.shape.plane().samples() as usize * self.pixel.size_bytes();
+        Shown { planes: self, rate: Rate::new("plane", (self.shape.depth, 0), plane, devices) }
+    }
+
+    /// Names the file in an error of reading it.
+    pub(super) fn error(&self, error: apron::Error) -> Error {
+        match error {
+            apron::Error::Rows { what, source } => match source.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(source) => Error::input(&self.path, format!("{what}: {source}")),
+            },
+            error => error.into(),
+        }
+    }
+}
+
+impl ReadRows for Planes<'_> {
+    fn shape(&self) -> Shape {
+        self.shape.stacked()
+    }
+
+    fn pixel_type(&self) -> PixelType {
+        self.pixel
+    }
+
+    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> apron::Result<()> {
+        let (height, row) = (self.shape.height, self.shape.row_samples() * self.pixel.size_bytes());
+        let read = || {
+            let (mut rows, mut rest) = (rows.clone(), bytes);
+            while !rows.is_empty() {
+                let (z, y) = (rows.start / height, rows.start % height);
+                // As many whole planes as there are, or else a part of one.
+                let whole = if y == 0 { (rows.end - rows.start) / height } else { 0 };
+                let count = if whole > 0 { whole * height } else { (height - y).min(rows.end - rows.start) };
+                let (part, after) = std::mem::take(&mut rest).split_at_mut(count as usize * row);
+                if whole > 0 {
+                    self.read_planes(z..z + whole, part)?;
+                } else {
+                    let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+                    let plane = self.plane(&mut open, z)?;
+                    part.copy_from_slice(&plane.region(0, y, self.shape.width, count)?.bytes());
+                }
+                (rows.start, rest) = (rows.start + count, after);
+            }
+            Ok(())
+        };
+        let what = || format!("reading rows {} to {}", rows.start, rows.end);
+        read().map_err(|error: Error| apron::Error::Rows { what: what(), source: error.into() })
+    }
+}
+
+/// A volume whose reading is shown.
+pub(super) struct Shown<'a> {
+    planes: &'a Planes<'a>,
+    rate: Rate<'a>,
+}
+
+impl ReadRows for Shown<'_> {
+    fn shape(&self) -> Shape {
+        ReadRows::shape(self.planes)
+    }
+
+    fn pixel_type(&self) -> PixelType {
+        self.planes.pixel
+    }
+
+    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> apron::Result<()> {
+        self.planes.read_rows(rows, bytes)?;
+        self.rate.add(bytes.len());
+        Ok(())
+    }
+}
+
+/// A file that planes of a result go to, and how many are written.
+pub(super) struct Written<'a> {
+    draft: Mutex<PagesDraft<'a>>,
+    plane: (Shape, PixelType),
+    metadata: &'a Metadata,
+    rate: Rate<'a>,
+}
+
+impl<'a> Written<'a> {
+    /// Starts to write a volume of this shape and type.
+    pub(super) fn new(
+        draft: PagesDraft<'a>,
+        (shape, pixel): (VolumeShape, PixelType),
+        metadata: &'a Metadata,
+        devices: &'a Devices,
+    ) -> Written<'a> {
+        let plane = shape.plane().samples() as usize * pixel.size_bytes();
+        let rate = Rate::new("plane", (shape.depth, 0), plane, devices);
+        Written { draft: Mutex::new(draft), plane: (shape.plane(), pixel), metadata, rate }
+    }
+
+    /// Gives the file its name.
+    pub(super) fn finish(self) -> Result<()> {
+        Ok(self.draft.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?)
+    }
+}
+
+impl WriteRows for Written<'_> {
+    fn write_rows(&self, first: u32, bytes: &[u8]) -> apron::Result<()> {
+        let (shape, pixel) = self.plane;
+        let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
+        for plane in bytes.chunks_exact(shape.samples() as usize * pixel.size_bytes()) {
+            let image = AnyImage::from_bytes(pixel, shape, |bytes| {
+                bytes.copy_from_slice(plane);
+                Ok(())
+            })?;
+            let what = || format!("writing from row {first} on");
+            draft
+                .write(&image, self.metadata)
+                .map_err(|error| apron::Error::Rows { what: what(), source: Error::from(error).into() })?;
+            self.rate.add(plane.len());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Filters of volumes slab by slab: some planes of the result, from the planes that their windows see.
+
+use super::regions::Strip;
+use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, unsupported};
+use crate::volumes::{AnyVolume, VolumeFilterBuilder, VolumeFormula, VolumeShape};
+use crate::{AnyImage, Border, Error, Extent, PixelType, Report, Result, Source};
+use apron_core::sums_of;
+use std::ops::Range;
+
+const OPERATION: &str = "volume";
+
+impl VolumeFilterBuilder<'_> {
+    /// Runs the filter slab by slab: its volume, from the rows of its planes one below the other
+    /// ([`VolumeSource::from_stack`] of [`ReadRows`]), and its result, to [`WriteRows`], need not fit into memory. Whole planes
+    /// are read and written. The slabs that are read, computed and written at a time take at most `memory` bytes. The result has
+    /// the bits of the whole volume's.
+    ///
+    /// ```
+    /// use apron::volumes::{self, Volume};
+    /// use apron::{Device, Result, WriteRows};
+    /// use std::sync::Mutex;
+    ///
+    /// struct Rows(Mutex<Vec<u8>>);
+    ///
+    /// impl WriteRows for Rows {
+    ///     fn write_rows(&self, _first: u32, bytes: &[u8]) -> Result<()> {
+    ///         self.0.lock().unwrap().extend_from_slice(bytes);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let (device, volume) = (Device::cpu(), Volume::from_fn(2, 2, 90, 1, |_, _, z, _| (z * z / 32) as u8)?);
+    /// let mean = volumes::mean([1, 1, 3])?;
+    /// let rows = Rows(Mutex::default());
+    /// let report = device.filter_volume(&volume, mean.clone()).run_rows(&rows, 160)?;
+    /// assert!(report.why.ends_with("in 30 strips")); // of three planes
+    /// let whole = device.filter_volume(&volume, mean).run()?.download::<u8>()?;
+    /// assert_eq!(rows.0.into_inner().unwrap(), whole.packed()[..]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](VolumeFilterBuilder::run); [`Error::Unsupported`] for results of another size than the volume,
+    /// [`Error::Parameter`] for too little memory for a slab of one plane, and the errors of reading and writing.
+    pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
+        let dst = self.out_type_of();
+        self.depth()?;
+        let VolumeFilterBuilder { device, source, formula, options, .. } = self;
+        let (shape, src) = (source.shape()?, source.pixel_type());
+        if options.extent != Extent::Same || options.borders.axes().contains(&Border::Crop) {
+            return Err(unsupported(OPERATION, "a filter whose result has another size than the volume"));
+        }
+        let whole = Whole(source.stack.view());
+        let rows: &dyn ReadRows = match &source.stack {
+            Source::Rows(rows) => *rows,
+            _ => &whole,
+        };
+        let height = shape.height;
+        let first = first_row(out, height * shape.depth) / height;
+        let wraps = options.borders.z == Border::Wrap;
+        let reach = reach(&formula, options.anchor.map(|[.., z]| z));
+        let slabs = slabs((shape, first), (&formula, src, dst), (reach, wraps), memory)?;
+        let rows_of = |planes: &Range<u32>| planes.start * height..planes.end * height;
+        // One device for all slabs: what is chosen by a volume's size is chosen by that of the whole.
+        let device = device.for_volume(shape.samples().saturating_mul(formula.taps()), false);
+        let solve = |slab: &Strip, stack: AnyImage<'static>| {
+            let slab_volume = AnyVolume::new(stack, slab.read.iter().map(|run| run.end - run.start).sum())?;
+            let mut filter = VolumeFilterBuilder::new(&device, (&slab_volume).into(), formula.clone()).out_type(dst);
+            filter.options = options;
+            let result = filter.run()?;
+            let report = result.report()?;
+            let (top, count) = (slab.above * height, (slab.rows.end - slab.rows.start) * height);
+            let stack = result.stack().region(0, top, shape.width, count)?.into_host()?;
+            Ok((report, slab.rows.start * height, stack))
+        };
+        let read = |slab: &Strip| read_runs(rows, &slab.read.iter().map(rows_of).collect::<Vec<_>>());
+        pipeline(OPERATION, &slabs, read, solve, out)
+    }
+}
+
+/// Returns the number of planes that windows see on the side where they see more; their anchor is their own unless it is given.
+fn reach(formula: &VolumeFormula, anchor: Option<u32>) -> u32 {
+    let of = |side: u32, anchor: u32| anchor.max(side - 1 - anchor);
+    match formula {
+        VolumeFormula::Volume => 0,
+        VolumeFormula::Sums { weights, .. } => of(weights.size()[2], anchor.unwrap_or(weights.anchor()[2])),
+        VolumeFormula::Deviation([.., side]) => of(*side, side / 2),
+        VolumeFormula::Pointwise { x, y, .. } => {
+            reach(x, anchor).max(y.as_ref().map_or(0, |y| reach(y, anchor)))
+        }
+    }
+}
+
+/// Returns the bytes of intermediate results per voxel and channel, at most.
+fn between(formula: &VolumeFormula, (src, dst): (PixelType, PixelType)) -> u64 {
+    let sums = sums_of(src, dst).size_bytes() as u64;
+    match formula {
+        VolumeFormula::Volume => 0,
+        VolumeFormula::Sums { .. } if src.is_computed() && dst.is_computed() => 0,
+        VolumeFormula::Sums { .. } => 16,
+        // The samples, their squares, and the sums of both, in f64.
+        VolumeFormula::Deviation(_) => 32,
+        VolumeFormula::Pointwise { x, y, .. } => {
+            let types = (src, sums_of(src, dst));
+            2 * sums + between(x, types).max(y.as_ref().map_or(0, |y| between(y, types)))
+        }
+    }
+}
+
+/// Returns the slabs from a plane on whose images together take at most `memory` bytes.
+fn slabs(
+    (shape, first): (VolumeShape, u32),
+    (formula, src, dst): (&VolumeFormula, PixelType, PixelType),
+    (reach, wraps): (u32, bool),
+    memory: u64,
+) -> Result<Vec<Strip>> {
+    let (samples, between) = (shape.plane().samples(), between(formula, (src, dst)));
+    let read = samples * (src.size_bytes() as u64 + between + dst.size_bytes() as u64);
+    let bytes = |slab: &Strip| slab.read.iter().map(|run| u64::from(run.end - run.start)).sum::<u64>() * read;
+    let of = |planes: Range<u32>| Strip::of(planes, (shape.depth, reach), wraps);
+    let budget = memory / STRIPS_AT_A_TIME;
+    let middle = shape.depth / 2;
+    let one = bytes(&of(middle..middle + 1));
+    if one > budget {
+        let (value, limit) = (format!("{memory} bytes"), format!("{} or more for one plane", one * STRIPS_AT_A_TIME));
+        return Err(Error::parameter(OPERATION, "memory", value, limit));
+    }
+    let planes = (1 + (budget - one) / read).min(shape.depth.into()) as u32;
+    Ok((first..shape.depth).step_by(planes as usize).map(|z| of(z..z.saturating_add(planes).min(shape.depth))).collect())
+}
