@@ -152,7 +152,6 @@ impl DeviceImage {
     }
 
     /// Whether the rows lie in memory without gaps.
-    #[cfg(feature = "gpu")]
     pub(crate) fn is_packed(&self) -> bool {
         self.row_stride == self.shape.row_samples() as u64
     }

@@ -2,8 +2,8 @@
 
 use super::regions::Strip;
 use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, unsupported};
-use crate::volumes::{AnyVolume, VolumeFilterBuilder, VolumeFormula, VolumeShape};
-use crate::{AnyImage, Border, Error, Extent, PixelType, Report, Result, Source};
+use crate::volumes::{AnyVolume, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeShape};
+use crate::{AnyImage, Border, Error, PixelType, Report, Result, Source};
 use apron_core::sums_of;
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ impl VolumeFilterBuilder<'_> {
         self.depth()?;
         let VolumeFilterBuilder { device, source, formula, options, .. } = self;
         let (shape, src) = (source.shape()?, source.pixel_type());
-        if options.extent != Extent::Same || options.borders.axes().contains(&Border::Crop) {
+        if options.extent != VolumeExtent::Same || options.borders.axes().contains(&Border::Crop) {
             return Err(unsupported(OPERATION, "a filter whose result has another size than the volume"));
         }
         let whole = Whole(source.stack.view());

@@ -1,13 +1,14 @@
 //! Filters of volumes: their builder, and how it is run.
 
-use super::{DeviceVolume, VolumeBorders, VolumeFormula, VolumeSource};
+use super::{AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeRegion, VolumeSource};
 use crate::backend::Solved;
+use crate::by_rows::read_whole;
 use crate::choice::Choice;
 use crate::conversion::Conversion;
 use crate::setters::setters;
 use crate::target::{Room, Target};
-use crate::{Border, Cast, Device, Error, Extent, PixelType, PointOp, Result, Source};
-use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of, voxels};
+use crate::{Border, Cast, Device, DeviceImage, Error, PixelType, PointOp, Result, Shape, Source};
+use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of, unstacked, voxels};
 
 /// A filter of a volume that is ready to [`run`](VolumeFilterBuilder::run), with defaults that may be changed before.
 #[derive(Debug)]
@@ -24,11 +25,13 @@ pub struct VolumeFilterBuilder<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options<'a> {
     pub(crate) borders: VolumeBorders,
-    pub(crate) extent: Extent,
+    pub(crate) extent: VolumeExtent,
     pub(crate) anchor: Option<[u32; 3]>,
     /// How sums become integers.
-    cast: Cast,
-    choice: Choice<'a>,
+    pub(super) cast: Cast,
+    /// Whether the sums between the passes of separable filters are stored in the output's type.
+    pub(super) stored: bool,
+    pub(super) choice: Choice<'a>,
 }
 
 setters! { ['a] VolumeFilterBuilder<'a>: variant(options.choice), cast(options.cast) }
@@ -45,8 +48,20 @@ impl<'a> VolumeFilterBuilder<'a> {
         self
     }
 
-    /// Sets which voxels are computed: the volume's own, or all whose window touches it, [`Extent::Full`].
-    pub fn extent(mut self, extent: Extent) -> Self {
+    /// Sets which voxels are computed: the volume's own, all whose window touches it, or those of a region.
+    ///
+    /// ```
+    /// use apron::volumes::{self, Volume, VolumeExtent, VolumeRegion};
+    /// use apron::Device;
+    ///
+    /// let volume = Volume::new(1, 1, 4, 1, vec![3u8, 6, 9, 30])?;
+    /// let part = VolumeRegion { corner: [0, 0, 2], size: [1, 1, 1] };
+    /// let filter = Device::cpu().filter_volume(&volume, volumes::mean([1, 1, 3])?);
+    /// let mean = filter.extent(VolumeExtent::Region(part)).run()?;
+    /// assert_eq!(mean.download::<u8>()?.packed()[..], [15]); // of 6, 9 and 30
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn extent(mut self, extent: VolumeExtent) -> Self {
         self.options.extent = extent;
         self
     }
@@ -75,6 +90,26 @@ impl<'a> VolumeFilterBuilder<'a> {
     /// ```
     pub fn anchor(mut self, anchor: impl Into<Option<[u32; 3]>>) -> Self {
         self.options.anchor = anchor.into();
+        self
+    }
+
+    /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do: along z first,
+    /// then y, then x. By default sums are rounded once, at the end.
+    ///
+    /// ```
+    /// use apron::{Device, volumes::{self, Volume}};
+    ///
+    /// let volume = Volume::new(2, 1, 2, 1, vec![1u8, 2, 0, 3])?;
+    /// let mean = |stored| {
+    ///     let filter = Device::cpu().filter_volume(&volume, volumes::mean([2, 1, 2])?).border(apron::Border::Wrap);
+    ///     filter.store_between_passes(stored).run()?.download::<u8>()
+    /// };
+    /// assert_eq!(mean(false)?.packed()[..], [2; 4]); // 6 / 4
+    /// assert_eq!(mean(true)?.packed()[..], [1; 4]); // (0 + 2) / 2, where 0 and 2 are 1 / 2 and 5 / 2
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn store_between_passes(mut self, stored: bool) -> Self {
+        self.options.stored = stored;
         self
     }
 
@@ -174,23 +209,42 @@ fn depth_of(
     if let Some(problem) = stated(formula, (shape, depth), (src, dst), options)? {
         return Ok(problem.window()?.out.depth);
     }
-    let VolumeFormula::Pointwise { x, y, .. } = formula else { return Ok(depth) };
+    let VolumeFormula::Pointwise { x, y, .. } = formula else {
+        return match options.extent {
+            VolumeExtent::Region(region) => region.check(unstacked(shape, depth)?).map(|()| region.size[2]),
+            _ => Ok(depth),
+        };
+    };
     let types = (src, sums_of(src, dst));
     let first = depth_of(x, (shape, depth), types, options)?;
     y.as_ref().map_or(Ok(first), |y| depth_of(y, (shape, depth), types, options)).map(|_| first)
 }
 
 /// The input and the options of a filter.
-struct Filtering<'a> {
-    device: &'a Device,
-    stack: Source<'a>,
-    depth: u32,
-    options: Options<'a>,
+pub(super) struct Filtering<'a> {
+    pub(super) device: &'a Device,
+    pub(super) stack: Source<'a>,
+    pub(super) depth: u32,
+    pub(super) options: Options<'a>,
 }
 
 impl Filtering<'_> {
+    /// Returns the number of planes of a result of type `dst`.
+    pub(super) fn depth_of(&self, formula: &VolumeFormula, dst: PixelType) -> Result<u32> {
+        let types = (self.stack.pixel_type(), dst);
+        depth_of(formula, (self.stack.shape(), self.depth), types, &self.options)
+    }
+
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
-    fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+    pub(super) fn solve(
+        &self,
+        formula: &VolumeFormula,
+        dst: PixelType,
+        room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        if let Some(passes) = self.passes(formula)? {
+            return self.solve_passes(&passes, dst, room);
+        }
         let (shape, src) = (self.stack.shape(), self.stack.pixel_type());
         let sums = stated(formula, (shape, self.depth), (src, dst), &self.options)?;
         if let Some(problem) = &sums
@@ -202,7 +256,10 @@ impl Filtering<'_> {
             return self.solve_converted(conversion, formula, dst, room);
         }
         match formula {
-            VolumeFormula::Volume => self.pointwise(PointOp::AS_IT_IS, &self.stack, None, dst, room),
+            VolumeFormula::Volume => match self.options.extent {
+                VolumeExtent::Region(region) => self.cut(region, dst, room),
+                _ => self.pointwise(PointOp::AS_IT_IS, &self.stack, None, dst, room),
+            },
             VolumeFormula::Pointwise { op, x, y } => {
                 if let Source::Host(_) = &self.stack
                     && let Some(uploaded) = self.device.uploaded(&self.stack)?
@@ -222,8 +279,9 @@ impl Filtering<'_> {
                     result.made.before.push(image.made);
                     return Ok(result);
                 }
+                let cuts = matches!(self.options.extent, VolumeExtent::Region(_));
                 let operand = |formula: &VolumeFormula| match formula {
-                    VolumeFormula::Volume if !by_kernels || src == of_parts => Ok(None),
+                    VolumeFormula::Volume if !cuts && (!by_kernels || src == of_parts) => Ok(None),
                     formula => self.solve(formula, of_parts, None).map(|solved| Some(solved.into_image())),
                 };
                 let (made_x, made_y) = (operand(x)?, y.as_deref().map(operand).transpose()?.flatten());
@@ -362,6 +420,39 @@ impl Filtering<'_> {
         Ok(result)
     }
 
+    /// Copies a region of the volume itself, with samples of type `dst`.
+    fn cut(&self, region: VolumeRegion, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let copied =
+            |part: Source<'_>, dst, room: Option<&mut Room<'_>>| self.pointwise(PointOp::AS_IT_IS, &part, None, dst, room);
+        let (volume, VolumeRegion { corner: [x, y, z], size: [width, height, depth] }) =
+            (unstacked(self.stack.shape(), self.depth)?, region);
+        region.check(volume)?;
+        let stack = match &self.stack {
+            Source::Device(stack) => stack,
+            Source::Host(stack) => {
+                let part = AnyVolume::new(stack.view(), self.depth)?.region(region.corner, region.size)?;
+                return copied(Source::Host(part.stack()), dst, room);
+            }
+            Source::Rows(rows) => {
+                let stack = Source::Host(read_whole(*rows)?);
+                return Filtering { device: self.device, stack, ..*self }.cut(region, dst, room);
+            }
+        };
+        let copied = |part: DeviceImage, dst, room: Option<&mut Room<'_>>| copied(Source::Device(&part), dst, room);
+        // With a plane as a row, the rows of a plane are columns.
+        let plane = Shape::new(volume.width * volume.height, volume.depth, volume.channels)?;
+        let src = self.stack.pixel_type();
+        let stack = match stack.is_packed() {
+            true => (*stack).clone(),
+            false => copied((*stack).clone(), src, None)?.into_image(),
+        };
+        let planes = stack.into_reshaped(plane)?;
+        let rows = planes.region(y * volume.width, z, height * volume.width, depth)?;
+        let rows = copied(rows, src, None)?.into_image();
+        let stack = rows.into_reshaped(Shape { width: volume.width, height: height * depth, ..plane })?;
+        copied(stack.region(x, 0, width, height * depth)?, dst, room)
+    }
+
     fn pointwise(
         &self,
         op: PointOp,
@@ -373,7 +464,7 @@ impl Filtering<'_> {
         if let Some(y) = y.filter(|y| y.shape() != x.shape()) {
             let limit = format!("another: the parts of the filter have {} and {} voxels", x.shape(), y.shape());
             return Err(match self.options.extent {
-                Extent::Full => Error::parameter("volume", "extent", "full", limit),
+                VolumeExtent::Full => Error::parameter("volume", "extent", "full", limit),
                 _ => Error::parameter("volume", "border", self.options.borders, limit),
             });
         }

@@ -18,8 +18,12 @@
 mod filter;
 mod formulas;
 mod named;
+mod stored;
 
-pub use apron_core::{AnyVolume, Slice, Volume, VolumeBorders, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights};
+pub use apron_core::{
+    AnyVolume, Slice, Volume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeMask, VolumeRegion, VolumeShape,
+    VolumeWeights,
+};
 pub use filter::VolumeFilterBuilder;
 pub use formulas::*;
 pub(crate) use named::Form;

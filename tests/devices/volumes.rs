@@ -1,7 +1,10 @@
 //! Filters of volumes: the same bits as the reference on every device, the laws in three dimensions, and what is refused.
 
-use apron::volumes::{self, AnyVolume, DeviceVolume, Volume, VolumeBorders, VolumeFormula, VolumeMask, VolumeShape};
-use apron::{Border, Device, Error, ErrorKind, Extent, Image, PixelType, Taps, WriteRows};
+use apron::volumes::{
+    self, AnyVolume, DeviceVolume, Volume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeMask, VolumeRegion,
+    VolumeShape,
+};
+use apron::{Border, Device, Error, ErrorKind, Image, PixelType, Taps, WriteRows};
 use apron_testkit::{Data, first_mismatch, gpu_or_skip, random_image};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -66,7 +69,15 @@ fn check(device: &Device, cases: u64) -> usize {
             true => VolumeBorders::from(one),
             false => VolumeBorders::by_axis(one, random_border(rng), random_border(rng)),
         };
-        let extent = if rng.random_bool(0.2) { Extent::Full } else { Extent::Same };
+        let extent = match rng.random_range(0..10) {
+            0 | 1 => VolumeExtent::Full,
+            2..5 => {
+                let corner = volume.shape().sides().map(|side| rng.random_range(0..side));
+                let rest = [0, 1, 2].map(|axis| volume.shape().sides()[axis] - corner[axis]);
+                VolumeExtent::Region(VolumeRegion { corner, size: rest.map(|rest| rng.random_range(1..=rest)) })
+            }
+            _ => VolumeExtent::Same,
+        };
         let anchor = match &formula {
             VolumeFormula::Sums { weights, .. } if rng.random_bool(0.5) => {
                 Some(weights.size().map(|side| rng.random_range(0..side)))
@@ -107,6 +118,52 @@ fn kernels_give_the_references_bits_in_the_emulator() {
 fn kernels_give_the_references_bits_on_a_gpu() {
     if let Some(device) = gpu_or_skip("volumes") {
         assert!(check(&device, 400) > 200);
+    }
+}
+
+/// Checks random filters of regions against the same voxels of the whole volume's result, by their bits.
+fn check_regions(device: &Device, cases: u64) {
+    for seed in 1000..1000 + cases {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let mut pixel = || PixelType::ALL[rng.random_range(0..PixelType::ALL.len())];
+        let (src, dst) = (pixel(), pixel());
+        let (volume, formula) = (random_volume(rng, src), random_formula(rng));
+        let mut border = || loop {
+            match random_border(rng) {
+                Border::Crop => {}
+                border => return border,
+            }
+        };
+        let borders = VolumeBorders::by_axis(border(), border(), border());
+        let sides = volume.shape().sides();
+        let corner = sides.map(|side| rng.random_range(0..side));
+        let size = [0, 1, 2].map(|axis| rng.random_range(1..=sides[axis] - corner[axis]));
+        let on_device = rng.random_bool(0.5).then(|| device.upload_volume(&volume).unwrap());
+        let run = |extent| {
+            let filter = match &on_device {
+                Some(volume) => device.filter_volume(volume, formula.clone()),
+                None => device.filter_volume(&volume, formula.clone()),
+            };
+            filter.border(borders).extent(extent).out_type(dst).run().unwrap().into_host().unwrap()
+        };
+        let part = run(VolumeExtent::Region(VolumeRegion { corner, size }));
+        let whole = run(VolumeExtent::Same).region(corner, size).unwrap();
+        let of = format!("seed {seed}: {src} to {dst}, {borders}, {corner:?} {size:?}, {:?}, {formula:?}", volume.shape());
+        assert!(part.shape() == whole.shape() && part.stack().bytes() == whole.stack().bytes(), "{of} on {}", device.name());
+    }
+}
+
+#[test]
+fn regions_have_the_bits_of_the_whole() {
+    check_regions(&Device::cpu(), 300);
+    check_regions(&Device::reference(), 50);
+    check_regions(&Device::emulator(), 60);
+}
+
+#[test]
+fn regions_have_the_bits_of_the_whole_on_a_gpu() {
+    if let Some(device) = gpu_or_skip("regions of volumes") {
+        check_regions(&device, 300);
     }
 }
 
@@ -289,7 +346,7 @@ fn what_can_never_be_right_is_refused() {
     let mixed = || volumes::laplacian_of_gaussian([0.5; 3], 2.0).unwrap();
     for (error, part) in [
         (of(mask()).border(Border::Crop).run(), "depth is 2, but must be 3 or more"),
-        (of(mask()).border(Border::Crop).extent(Extent::Full).run(), "border is crop"),
+        (of(mask()).border(Border::Crop).extent(VolumeExtent::Full).run(), "border is crop"),
         (of(mask()).anchor([0, 0, 3]).run(), "anchor is 0,0,3"),
         (of(mixed()).anchor([0, 0, 0]).run(), "anchor is 0,0,0"),
         (of(mask()).border(Border::Constant(f64::NAN)).run(), "constant is NaN"),

@@ -33,6 +33,13 @@ class Problem:
         self.options = {"volume": True, "border": ",".join(texts[::-1]) if len(set(texts)) > 1 else texts[0]}
         if self.out_type != self.dtype:
             self.options["out-type"] = self.out_type
+        self.part = None
+        if "crop" not in names and rng.random() < 0.2:
+            corner = [int(rng.integers(0, side)) for side in shape[:3]]
+            size = [int(rng.integers(1, side - first + 1)) for side, first in zip(shape, corner)]
+            self.part = tuple(slice(first, first + count) for first, count in zip(corner, size))
+            x, y, z = corner[::-1]
+            self.options["region"] = f"{x},{y},{z},{size[2]}x{size[1]}x{size[0]}"
         self.wide = not {self.dtype, self.out_type} <= {"f32", "f16"}
         self.unit = UNIT if self.wide else EPS
 
@@ -58,6 +65,9 @@ class Problem:
 
     def judged(self, what, out, reference, bound):
         """Floats within the bound and one more rounding; integers equal but next to a rounding boundary."""
+        if self.part:
+            bound = np.broadcast_to(np.asarray(bound, WIDE), reference.shape)[self.part]
+            reference = reference[self.part]
         if out.dtype != DTYPES[self.out_type] or out.shape != reference.shape:
             return [f"{what}: {out.dtype} {out.shape}, expected {self.out_type} {reference.shape}"]
         bound = np.broadcast_to(np.asarray(bound, WIDE), reference.shape)
@@ -100,7 +110,7 @@ def window(rng, most):
 
 def placed(problem, rng, size, anchor):
     """Options of the anchor and of full output."""
-    options, full = {}, "crop" not in problem.names and rng.random() < 0.2
+    options, full = {}, "crop" not in problem.names and problem.part is None and rng.random() < 0.2
     if rng.random() < 0.5:
         options["anchor"] = ",".join(str(place) for place in anchor[::-1])
     else:
@@ -167,6 +177,41 @@ def mean(rng):
         return problem.judged("numpy", out, total / count, bound)
 
     return problem.job("box", f"window {size}", options, judge)
+
+
+def stored(rng):
+    """Passes of SciPy's `correlate1d` and `uniform_filter1d`, each stored in the output's type as C casts."""
+    problem = Problem(rng, borders=list(SCIPY_MODES), constants=False)
+    # A cast in C of a number that the type does not hold is not defined.
+    problem.dtype, problem.out_type = str(rng.choice(["u8", "i16"])), str(rng.choice(["i32", "f64"]))
+    dtype = {"i32": np.int32, "f64": np.float64}[problem.out_type]
+    image = rng.integers(0, 100, problem.image.shape[:3]).astype(DTYPES[problem.dtype])
+    problem.options.pop("region", None)
+    options = problem.options | {"out-type": problem.out_type, "store-between-passes": True}
+    options |= {"rounding": "toward-zero", "overflow": "wrap"}
+    modes = [SCIPY_MODES[name] for name in problem.names]
+    if rng.random() < 0.4:
+        size = [int(side) for side in rng.integers(1, 8, 3)]
+        options["size"] = "x".join(str(side) for side in size[::-1])
+        verb, arrays, about = "box", {}, f"size {size}"
+        one = lambda out, axis: ndimage.uniform_filter1d(out, size[axis], axis, dtype, modes[axis])
+    else:
+        taps = [rng.integers(-6, 7, int(rng.integers(1, 8))) / 2 for _ in range(3)]
+        verb, arrays = "separable", {f"taps-{name}": row for name, row in zip("zyx", taps)}
+        about = f"taps {[len(row) for row in taps]}"
+        one = lambda out, axis: ndimage.correlate1d(out, taps[axis], axis, dtype, modes[axis])
+
+    def judge(out):
+        reference = image
+        for axis in range(3):
+            reference = one(reference, axis)
+        # SciPy's running sums of f64 are not exact.
+        bound = 1e-9 * (abs(reference).max() + 1) if problem.out_type == "f64" else 0
+        wrong = out.dtype != dtype or out.shape != reference.shape or (abs(out - reference) > bound).any()
+        return ["scipy: passes that are stored differ"] if wrong else []
+
+    about = f"volume {problem.dtype}->{problem.out_type} {image.shape} stored, {about}"
+    return Job(verb, about, options, image, judge, arrays, kind="volume stored", operations=["none"])
 
 
 def deviation(rng):
@@ -280,7 +325,7 @@ def band(rng):
     return by_scipy(problem, "dog", f"sigma {low} {high}", options, make, 2)
 
 
-MAKERS = [(dense, 0.25), (separable, 0.2), (mean, 0.15), (deviation, 0.08), (wave, 0.2), (difference, 0.12), (unsharp, 0.06), (band, 0.04)]
+MAKERS = [(dense, 0.25), (separable, 0.2), (mean, 0.15), (stored, 0.1), (deviation, 0.08), (wave, 0.2), (difference, 0.12), (unsharp, 0.06), (band, 0.04)]
 
 
 def volumes(rng):

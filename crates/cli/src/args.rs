@@ -3,8 +3,8 @@
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::progress::Progress;
-use crate::volume::{AskedBorders, VolumeArgs};
-use apron::volumes::VolumeFilterBuilder;
+use crate::volume::{self, AskedBorders, AskedRegion, VolumeArgs};
+use apron::volumes::{VolumeExtent, VolumeFilterBuilder};
 use apron::{
     Device, DeviceName, Edges, Error, Extent, FilterBuilder, Mask, Method, Overflow, PixelType, Region, Rounding, Taps,
     filters,
@@ -112,9 +112,9 @@ pub(crate) struct FilterArgs {
     /// Compute a sum wherever the window touches the image: mask - 1 more in each axis
     #[arg(long, conflicts_with = "region")]
     full: bool,
-    /// Compute the pixels of a region alone, from all that its windows see
-    #[arg(long, value_name = "X,Y,WxH", value_parser = region, allow_hyphen_values = true)]
-    region: Option<Region>,
+    /// Compute the pixels of a region alone, from all that its windows see; of a volume X,Y,Z,WxHxD
+    #[arg(long, value_name = "X,Y,WxH", value_parser = volume::region, allow_hyphen_values = true)]
+    region: Option<AskedRegion>,
     /// Leave the last of two or four channels alone
     #[arg(long)]
     pub(crate) keep_alpha: bool,
@@ -128,7 +128,7 @@ pub(crate) struct FilterArgs {
     /// the bits
     #[arg(long, value_name = "NAME", default_value = "saturate", value_parser = choice(OVERFLOWS))]
     overflow: Overflow,
-    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: columns first, then rows
+    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: planes first, then columns, then rows
     #[arg(long)]
     store_between_passes: bool,
     /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of a tile), or
@@ -149,18 +149,12 @@ impl FilterArgs {
     /// Returns the options that the samples of the result depend on.
     pub(crate) fn asked(&self) -> impl std::fmt::Debug + use<> {
         let stored = (self.rounding, self.overflow, self.store_between_passes);
-        (self.border, self.extent(), self.keep_alpha, self.method, self.tolerance.map(f64::to_bits), stored)
+        (self.border, self.region, self.full, self.keep_alpha, self.method, self.tolerance.map(f64::to_bits), stored)
     }
 
     /// Sets how sums of a volume become samples.
-    ///
-    /// # Errors
-    /// For sums that are stored between passes.
-    pub(crate) fn stored_volume<'a>(&self, filter: VolumeFilterBuilder<'a>) -> apron::Result<VolumeFilterBuilder<'a>> {
-        if self.store_between_passes {
-            return Err(Error::parameter("volume", "store between passes", "asked for", "left out: used with images"));
-        }
-        Ok(filter.rounding(self.rounding).overflow(self.overflow))
+    pub(crate) fn stored_volume<'a>(&self, filter: VolumeFilterBuilder<'a>) -> VolumeFilterBuilder<'a> {
+        filter.rounding(self.rounding).overflow(self.overflow).store_between_passes(self.store_between_passes)
     }
 
     /// Sets how sums become samples.
@@ -169,12 +163,27 @@ impl FilterArgs {
     }
 
     /// Returns which pixels are computed.
-    pub(crate) fn extent(&self) -> Extent {
-        match self.region {
-            Some(region) => Extent::Region(region),
+    ///
+    /// # Errors
+    /// For a region of a volume.
+    pub(crate) fn extent(&self) -> Result<Extent, Error> {
+        Ok(match self.region {
+            Some(region) => Extent::Region(region.flat()?),
             None if self.full => Extent::Full,
             None => Extent::Same,
-        }
+        })
+    }
+
+    /// Returns which voxels are computed.
+    ///
+    /// # Errors
+    /// For a region of an image.
+    pub(crate) fn volume_extent(&self) -> Result<VolumeExtent, Error> {
+        Ok(match self.region {
+            Some(region) => VolumeExtent::Region(region.deep()?),
+            None if self.full => VolumeExtent::Full,
+            None => VolumeExtent::Same,
+        })
     }
 }
 

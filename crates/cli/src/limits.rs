@@ -26,7 +26,8 @@ pub(crate) fn warn(products: u64, common: &Common) {
 pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: &FilterArgs) -> Result<()> {
     let ((width, height), taps) = (formula.window(), formula.taps());
     let most = args.common.max_pixels;
-    let out = match args.extent() {
+    let extent = args.extent()?;
+    let out = match extent {
         Extent::Full => {
             [(shape.width, width), (shape.height, height)].map(|(side, more)| side as u64 + more as u64 - 1)
         }
@@ -34,7 +35,7 @@ pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: 
         _ => [shape.width.into(), shape.height.into()],
     };
     let pixels = out[0].saturating_mul(out[1]);
-    if args.extent() == Extent::Full && pixels > most {
+    if extent == Extent::Full && pixels > most {
         let limit = format!("up to {most} pixels, or what --max-pixels says");
         return Err(Error::parameter(verb, "full output", format!("{}x{}", out[0], out[1]), limit));
     }

@@ -1,15 +1,15 @@
 //! Options of volumes, and values that are one for each axis: two of an image, or three of a volume.
 
 use crate::error::{Error, Result};
-use apron::volumes::{VolumeBorders, is_value};
-use apron::{Borders, Taps};
+use apron::volumes::{VolumeBorders, VolumeRegion, is_value};
+use apron::{Borders, Region, Taps};
 
 /// Options of every filter that takes volumes.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct VolumeArgs {
     /// Take the whole file as a volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels), or
     /// the pages of a TIFF. Values for each axis are then three: for x, y and z
-    #[arg(long, conflicts_with_all = ["region", "keep_alpha", "method", "rescale", "quality", "page", "pages", "resume"])]
+    #[arg(long, conflicts_with_all = ["keep_alpha", "method", "rescale", "quality", "page", "pages", "resume"])]
     pub(crate) volume: bool,
     /// With --volume, 1 for the derivative along the planes, where dx and dy are 0
     #[arg(long, value_name = "N", requires = "volume")]
@@ -119,6 +119,63 @@ impl Anchor {
     }
 }
 
+/// A region of an image or of a volume.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum AskedRegion {
+    Flat(Region),
+    Deep(VolumeRegion),
+}
+
+impl AskedRegion {
+    /// Returns the region of an image.
+    ///
+    /// # Errors
+    /// For one of a volume.
+    pub(crate) fn flat(self) -> Result<Region, apron::Error> {
+        match self {
+            AskedRegion::Flat(region) => Ok(region),
+            AskedRegion::Deep(region) => {
+                Err(apron::Error::parameter("region", "region", text(region), "X,Y,WxH, unless --volume is given"))
+            }
+        }
+    }
+
+    /// Returns the region of a volume.
+    ///
+    /// # Errors
+    /// For one of an image.
+    pub(crate) fn deep(self) -> Result<VolumeRegion, apron::Error> {
+        match self {
+            AskedRegion::Deep(region) => Ok(region),
+            AskedRegion::Flat(region) => {
+                Err(apron::Error::parameter("volume", "region", region, "X,Y,Z,WxHxD, with planes"))
+            }
+        }
+    }
+}
+
+/// Returns a region as it is asked for.
+fn text(VolumeRegion { corner: [x, y, z], size: [width, height, depth] }: VolumeRegion) -> String {
+    format!("{x},{y},{z},{width}x{height}x{depth}")
+}
+
+/// Parses `X,Y,WxH` or `X,Y,Z,WxHxD`.
+pub(crate) fn region(text: &str) -> Result<AskedRegion, String> {
+    let flat = match crate::args::region(text) {
+        Ok(region) => return Ok(AskedRegion::Flat(region)),
+        Err(wrong) => wrong,
+    };
+    let numbers = |text: &str, separator| -> Option<Vec<u32>> {
+        text.split(separator).map(|number| number.trim().parse().ok()).collect()
+    };
+    let deep = || {
+        let (corner, size) = text.rsplit_once(',')?;
+        let [corner, size] = [numbers(corner, ',')?, numbers(size, 'x')?];
+        Some(VolumeRegion { corner: corner.try_into().ok()?, size: size.try_into().ok()? })
+    };
+    deep().map(AskedRegion::Deep).ok_or_else(|| format!("{flat}; or X,Y,Z,WxHxD in a volume"))
+}
+
 /// Makes a parser of values that are one or two for an image, by `flat`, or three for a volume: it keeps the text.
 pub(crate) fn each<T>(
     flat: fn(&str) -> Result<T, String>,
@@ -155,6 +212,16 @@ mod tests {
         assert_eq!((of("1,2").flat().unwrap(), of("1,2,3").deep().unwrap()), (Some((1, 2)), Some([1, 2, 3])));
         assert!(of("1,2").deep().is_err() && of("1,2,3").flat().is_err());
         assert!(anchor("-1,0").is_err() && anchor("1").is_err() && anchor("1,2,3,4").is_err());
+    }
+
+    #[test]
+    fn regions_of_two_and_three_axes() {
+        let flat = region("-1,2,3x4").unwrap();
+        assert!(flat.flat().is_ok() && flat.deep().is_err());
+        let deep = region("1,2,3, 4x5x6").unwrap();
+        assert_eq!(deep.deep().unwrap(), VolumeRegion { corner: [1, 2, 3], size: [4, 5, 6] });
+        assert!(deep.flat().unwrap_err().to_string().contains("region is 1,2,3,4x5x6"));
+        assert!(region("1,2,3,4x5").is_err() && region("-1,2,3,4x5x6").is_err() && region("1").is_err());
     }
 
     #[test]

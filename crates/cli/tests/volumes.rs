@@ -28,6 +28,8 @@ fn each_axis_is_filtered_by_its_own_parameters() {
         ("correlate --mask m.npy --border crop", vec![112 - 1]),
         ("convolve --mask n.npy --anchor 0,0,0 --border crop", vec![111]),
         ("separable --taps-x 1 --taps-y 1 --taps-z=-1,1 --border crop", vec![100; 6]),
+        ("box --size 3x1x1 --region 1,1,1,1x1x1", vec![111]),
+        ("unsharp --sigma 0,0,0 --region 1,0,0,2x1x2", vec![1, 2, 101, 102]),
         ("gaussian --sigma 0,0,0", vec![0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112]),
     ] {
         let words: Vec<&str> = verb.split(' ').collect();
@@ -171,7 +173,11 @@ fn what_can_never_be_right_is_refused_and_leaves_no_file() {
         (2, "dz is 1", "unsharp scan.npy o.npy --sigma 1 --dz 1 --volume"),
         (2, "--volume", "sobel scan.npy o.npy --dz 1"),
         (2, "clamp", "correlate scan.npy o.npy --mask sharpen --divisor 2 --volume"),
-        (2, "--region", "box scan.npy o.npy --size 3 --region 0,0,1x1 --volume"),
+        (2, "region is", "box scan.npy o.npy --size 3 --region 0,0,1x1 --volume"),
+        (2, "region is 0,0,0,1x1x1", "box scan.npy o.npy --size 3 --region 0,0,0,1x1x1"),
+        (2, "X,Y,Z,WxHxD", "box scan.npy o.npy --size 3 --region 0,0,0,1x1 --volume"),
+        (3, "planes of the region is 1 to 3", "box scan.npy o.npy --size 3 --region 0,0,1,1x1x2 --volume"),
+        (2, "border is crop", "box scan.npy o.npy --size 1 --region 0,0,1,1x1x1 --border crop --volume"),
         (2, "number of taps", "box scan.npy o.npy --size 60000 --volume --max-pixels 12"),
         (2, "full output", "box scan.npy o.npy --size 3 --full --volume --max-pixels 12"),
         (3, "height is 2", "box scan.npy o.npy --size 3 --border crop --volume"),

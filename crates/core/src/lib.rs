@@ -98,8 +98,8 @@ pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
 pub use strips::Strip;
 pub use volume::{
-    AnyVolume, Pass, Slice, Volume, VolumeBorders, VolumeFilter, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
-    VolumeWindow, sums_of, unstacked, voxels,
+    AnyVolume, Pass, Slice, Volume, VolumeBorders, VolumeExtent, VolumeFilter, VolumeFormula, VolumeMask, VolumeRegion,
+    VolumeShape, VolumeWeights, VolumeWindow, sums_of, unstacked, voxels,
 };
 pub use weighted::{
     Histogram2d, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel, check_weights,

@@ -180,7 +180,10 @@ impl RowsDraft<'_> {
             #[cfg(feature = "zarr")]
             To::Zarr(writer, partial) => {
                 writer.write_lines(first, bytes)?;
-                partial.map_or(Ok(()), |partial| partial.note(writer.complete()))
+                match (partial, writer.complete()) {
+                    (None, _) | (_, 0) => Ok(()),
+                    (Some(partial), complete) => partial.note(complete),
+                }
             }
         }
     }

@@ -86,7 +86,7 @@ mod tests {
     use apron_core::{
         Bins, Border, BoxFilter, Cast, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
         Fft, JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
-        VolumeFilter, VolumeMask, VolumeWeights, WeightedBins,
+        VolumeExtent, VolumeFilter, VolumeMask, VolumeWeights, WeightedBins,
     };
     use std::collections::BTreeSet;
 
@@ -202,7 +202,7 @@ mod tests {
         last.push((edges(11620, (1.0, 1.0), 4), "histogram-edge-search", edges(11621, (1.0, 1.0), 4)));
         let singles = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
         let of_volume = |pixel, weights| {
-            let (shape, borders, extent) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap.into(), Extent::Same);
+            let (shape, borders, extent) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap.into(), VolumeExtent::Same);
             let (src, dst, divisor, cast) = (pixel, pixel, 1.0, Cast::default());
             Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, cast, borders, extent })
         };

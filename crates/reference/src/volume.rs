@@ -12,12 +12,12 @@ use apron_core::{
 /// follow the border along z, else along y, else along x.
 ///
 /// ```
-/// use apron_core::{AnyImage, Border, Cast, Extent, Image, PixelType, VolumeFilter, VolumeMask, VolumeWeights};
+/// use apron_core::{AnyImage, Border, Cast, Image, PixelType, VolumeExtent, VolumeFilter, VolumeMask, VolumeWeights};
 ///
 /// let planes = Image::new(1, 3, 1, vec![1.0f32, 2.0, 4.0])?; // three planes of one voxel
 /// let (shape, src, dst) = (planes.shape(), PixelType::F32, PixelType::F32);
 /// let weights = VolumeWeights::Dense(VolumeMask::new(1, 1, 3, [1.0, 10.0, 100.0])?);
-/// let (cast, borders, extent) = (Cast::default(), Border::Replicate.into(), Extent::Same);
+/// let (cast, borders, extent) = (Cast::default(), Border::Replicate.into(), VolumeExtent::Same);
 /// let problem = VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, cast, borders, extent };
 /// let out: Image<f32> = apron_reference::volume(&AnyImage::F32(planes), &problem)?;
 /// assert_eq!(out.packed()[..], [1.0 + 10.0 + 200.0, 1.0 + 20.0 + 400.0, 2.0 + 40.0 + 400.0]);
@@ -99,7 +99,7 @@ fn filtered<S: Fma + std::ops::Div<Output = S>>(samples: &[S], pass: &Pass) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_core::{Border, Cast, Extent, Shape, Taps, VolumeBorders, VolumeWeights};
+    use apron_core::{Border, Cast, Shape, Taps, VolumeBorders, VolumeExtent, VolumeWeights};
 
     /// `scipy.ndimage.correlate1d` along each axis, of `arange(8).reshape(2, 2, 2)`.
     #[test]
@@ -109,7 +109,7 @@ mod tests {
         let taps = |taps: &[f64]| Taps::from_f64(taps).unwrap();
         let weights = VolumeWeights::Separable([taps(&[1.0, 2.0, 3.0]), taps(&[1.0]), taps(&[0.5, 0.0, 1.0])]);
         let borders = VolumeBorders::by_axis(Border::Constant(1.0), Border::Wrap, Border::Replicate);
-        let (divisor, extent) = (2.0, Extent::Same);
+        let (divisor, extent) = (2.0, VolumeExtent::Same);
         let cast = Cast::default();
         let problem = VolumeFilter { shape, depth: 2, src, dst, weights, divisor, cast, borders, extent };
         let out: Image<f32> = volume(&stack, &problem).unwrap();

@@ -204,8 +204,8 @@ pub fn check_each<'a>(
     cases: impl IntoIterator<Item = Case, IntoIter: 'a>,
 ) -> impl Iterator<Item = Outcome> + 'a {
     let mut cases = cases.into_iter();
-    // In small batches, since cases hold their images.
-    let batch = 4 * rayon::current_num_threads();
+    // In batches, since cases hold their images; many in each, since a batch ends with the slowest of its cases.
+    let batch = 64 * rayon::current_num_threads();
     std::iter::from_fn(move || {
         let some: Vec<Case> = cases.by_ref().take(batch).collect();
         (!some.is_empty()).then(|| some.par_iter().map(|case| check_all(device, case)).collect::<Vec<_>>())

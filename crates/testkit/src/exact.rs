@@ -142,7 +142,7 @@ pub(crate) fn taps(problem: &FilterProblem) -> u64 {
             let filters = problem.parts().filter_map(|part| problem.filter(part));
             filters.map(|filter| taps(&filter)).sum::<u64>().max(1)
         }
-        FilterProblem::Volume(p) => p.weights.count(),
+        FilterProblem::Volume(p) => p.weights.size().map(u64::from).iter().product(),
         FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
     }
 }

@@ -5,8 +5,8 @@ use crate::casts::CASTS;
 use crate::exact::{Exact, Numbers, Sum};
 use crate::features::{Probe, part, values};
 use crate::suite::{Scale, borders};
-use apron::volumes::{self, AnyVolume, VolumeBorders, VolumeFormula, VolumeMask, VolumeWeights};
-use apron::{AnyImage, Border, Cast, Device, Extent, PixelType, Result, Taps};
+use apron::volumes::{self, AnyVolume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeMask, VolumeWeights};
+use apron::{AnyImage, Border, Cast, Device, PixelType, Result, Taps};
 use apron_core::{FilterProblem, Problem, Sample, VolumeFilter, VolumeShape, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -34,7 +34,7 @@ impl Case {
             }
         };
         let weights = weights.with_anchor(anchor).expect("in the window");
-        let (divisor, borders, extent) = (if dense { 1.0 } else { 3.0 }, borders.into(), Extent::Same);
+        let (divisor, borders, extent) = (if dense { 1.0 } else { 3.0 }, borders.into(), VolumeExtent::Same);
         let (src, dst, cast) = (pixel, pixel, Cast::default());
         let problem = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent };
         let image = random_image(rng, pixel, shape, data);

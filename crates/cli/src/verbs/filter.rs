@@ -34,7 +34,7 @@ fn built<'a>(
 ) -> Result<FilterBuilder<'a>> {
     let borders = args.border.flat()?;
     let borders = if parts > 0 { complex::borders(borders, parts)? } else { borders };
-    let filter = filter.border(borders).extent(args.extent()).out_type(out_type).clamp(clamp);
+    let filter = filter.border(borders).extent(args.extent()?).out_type(out_type).clamp(clamp);
     let filter = filter
         .keep_alpha(args.keep_alpha)
         .method(args.method.0)
@@ -51,7 +51,7 @@ pub(super) fn run_to(
     devices: &mut Devices,
     make: impl for<'a> Fn(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
-    if let Extent::Region(region) = args.extent() {
+    if let Extent::Region(region) = args.extent()? {
         args::check_region(verb, region, &args.common)?;
     }
     args.border.flat()?;

@@ -8,9 +8,9 @@ use crate::complex;
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::volumes::{
-    VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
+    VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
 };
-use apron::{AnyImage, Extent, PixelType, ReadRows};
+use apron::{AnyImage, PixelType, ReadRows};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ pub(super) fn run(
             "--volume is from a file to a file, not a step of a pipe or the standard output".into(),
         ));
     };
-    let (common, borders) = (&args.common, args.border.deep()?);
+    let (common, borders, extent) = (&args.common, args.border.deep()?, args.volume_extent()?);
     let file = args.output.open(&output, devices.format(), args.out_type)?;
     devices.place()?;
     // Whether the format holds several pages is found before anything is read.
@@ -43,16 +43,16 @@ pub(super) fn run(
         complex::check(verb, &file, args.out_type, pixel)?;
         complex::deep(&borders)?;
     }
-    check(verb, shape, formula, args)?;
+    check(verb, shape, (formula, extent), args)?;
     let device = devices.get(common.device)?;
     let out_type = args.out_type.unwrap_or(pixel);
-    let built = (borders, anchor, out_type);
+    let built = (borders, extent, anchor, out_type);
     let metadata = &planes.metadata;
     let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
         None => {
             let volume = planes.read()?;
             devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
-            let result = filter(args, built, device.filter_volume(&volume, formula.clone()))?.run()?;
+            let result = filter(args, built, device.filter_volume(&volume, formula.clone())).run()?;
             let (ran, out) = (result.report()?, result.shape());
             let copy = Instant::now();
             let result = result.into_host()?;
@@ -66,7 +66,7 @@ pub(super) fn run(
         Some(memory) => {
             let memory = left(memory, file.held_by_pages((shape.plane(), out_type), shape.depth, metadata))?;
             let rows = VolumeSource::from_stack(&planes as &dyn ReadRows, shape.depth)?;
-            let filter = filter(args, built, device.filter_volume(rows, formula.clone()))?;
+            let filter = filter(args, built, device.filter_volume(rows, formula.clone()));
             let written = Written::new(file.pages(shape.depth)?, (shape, out_type), metadata, devices);
             let ran = filter.run_rows(&written, memory).map_err(|error| planes.error(error))?;
             written.finish()?;
@@ -85,19 +85,24 @@ pub(super) fn run(
 /// Sets the options of a filter.
 fn filter<'a>(
     args: &'a FilterArgs,
-    (borders, anchor, out_type): (VolumeBorders, Option<[u32; 3]>, PixelType),
+    (borders, extent, anchor, out_type): (VolumeBorders, VolumeExtent, Option<[u32; 3]>, PixelType),
     filter: VolumeFilterBuilder<'a>,
-) -> Result<VolumeFilterBuilder<'a>> {
-    let filter = args.stored_volume(filter)?.border(borders).extent(args.extent()).anchor(anchor);
-    Ok(filter.out_type(out_type).variant(args.common.variant.as_deref()))
+) -> VolumeFilterBuilder<'a> {
+    let filter = args.stored_volume(filter).border(borders).extent(extent).anchor(anchor);
+    filter.out_type(out_type).variant(args.common.variant.as_deref())
 }
 
 /// Checks the voxels of full output, and the products of taps and samples, against the limit, and warns of many products.
-fn check(verb: &'static str, shape: VolumeShape, formula: &VolumeFormula, args: &FilterArgs) -> Result<()> {
+fn check(
+    verb: &'static str,
+    shape: VolumeShape,
+    (formula, extent): (&VolumeFormula, VolumeExtent),
+    args: &FilterArgs,
+) -> Result<()> {
     let most = args.common.max_pixels;
     let sides = shape.sides().into_iter().zip(formula.window()).map(|(side, more)| side as u64 + more as u64 - 1);
     let voxels = sides.fold(1u64, u64::saturating_mul);
-    if args.extent() == Extent::Full && voxels > most {
+    if extent == VolumeExtent::Full && voxels > most {
         let limit = format!("up to {most}, or what --max-pixels says");
         return Err(apron::Error::parameter(verb, "voxels of the full output", voxels, limit).into());
     }

@@ -1,8 +1,8 @@
 //! Filters of volumes: the problem that devices solve, and its passes.
 
 use super::mask::check_anchor;
-use super::{VolumeBorders, VolumeMask, VolumeShape, unstacked};
-use crate::{Border, Cast, Error, Extent, PixelType, Result, Shape, Taps};
+use super::{VolumeBorders, VolumeExtent, VolumeMask, VolumeRegion, VolumeShape, unstacked};
+use crate::{Border, Cast, Error, PixelType, Result, Shape, Taps};
 use apron_abi::BorderMode;
 
 /// The weights of a filter of volumes.
@@ -78,8 +78,8 @@ pub struct VolumeFilter {
     pub cast: Cast,
     /// The borders along x, y and z.
     pub borders: VolumeBorders,
-    /// Voxels to compute: the volume's own, or one for each window that touches it.
-    pub extent: Extent,
+    /// Voxels to compute.
+    pub extent: VolumeExtent,
 }
 
 /// The output of a filter of a volume, and the position of its first window.
@@ -136,7 +136,7 @@ impl VolumeFilter {
     ///
     /// # Errors
     /// [`Error::Shape`] for a volume smaller than the window along an axis with border crop, and for full output that is too
-    /// large; [`Error::Parameter`] for border crop with full output, for a region, for constants that the sums cannot hold, and
+    /// large, and for a region that is not inside the volume; [`Error::Parameter`] for border crop with full output or a region, for constants that the sums cannot hold, and
     /// for a divisor that is 0 or not finite.
     pub fn window(&self) -> Result<VolumeWindow> {
         let wrong = |what, value: String, limit: &str| Err(Error::parameter(VolumeFilter::NAME, what, value, limit));
@@ -145,32 +145,31 @@ impl VolumeFilter {
         if !self.divisor.is_finite() || self.divisor == 0.0 {
             return wrong("divisor", self.divisor.to_string(), "finite and not 0");
         }
-        if let Extent::Region(_) = self.extent {
-            return wrong(
-                "extent",
-                self.extent.to_string(),
-                "same or full: cut a region out of the volume before filtering it",
-            );
+        if let VolumeExtent::Region(region) = self.extent {
+            region.check(volume)?;
         }
         let (size, anchor, borders) = (self.weights.size(), self.weights.anchor(), self.borders.axes());
         let (mut out, mut origin) = (volume.sides(), [0; 3]);
         for (axis, what) in ["width", "height", "depth"].into_iter().enumerate() {
             let (side, taps) = (out[axis], size[axis]);
             match (borders[axis], self.extent) {
-                (Border::Crop, Extent::Same) if taps > side => {
+                (Border::Crop, VolumeExtent::Same) if taps > side => {
                     let limit = format!("{taps} or more, the window's: the border is crop");
                     return Err(Error::Shape { what, value: side.to_string(), limit });
                 }
-                (Border::Crop, Extent::Same) => out[axis] = side - taps + 1,
+                (Border::Crop, VolumeExtent::Same) => out[axis] = side - taps + 1,
                 (Border::Crop, _) => {
                     return wrong(
                         "border",
                         "crop".into(),
-                        "another, where the output is full: crop sees nothing outside",
+                        "another, where the output is full or a region: crop sees nothing outside",
                     );
                 }
-                (_, Extent::Full) => (out[axis], origin[axis]) = (side + taps - 1, 1 - taps as i32),
-                _ => origin[axis] = -(anchor[axis] as i32),
+                (_, VolumeExtent::Full) => (out[axis], origin[axis]) = (side + taps - 1, 1 - taps as i32),
+                (_, VolumeExtent::Region(VolumeRegion { corner, size })) => {
+                    (out[axis], origin[axis]) = (size[axis], corner[axis] as i32 - anchor[axis] as i32);
+                }
+                (_, VolumeExtent::Same) => origin[axis] = -(anchor[axis] as i32),
             }
         }
         let [width, height, depth] = out;
@@ -240,7 +239,7 @@ pub fn sums_of(src: PixelType, dst: PixelType) -> PixelType {
 mod tests {
     use super::*;
 
-    fn filter(weights: VolumeWeights, borders: VolumeBorders, extent: Extent) -> VolumeFilter {
+    fn filter(weights: VolumeWeights, borders: VolumeBorders, extent: VolumeExtent) -> VolumeFilter {
         let (shape, src, dst) = (Shape::new(5, 12, 2).unwrap(), PixelType::U8, PixelType::U8);
         VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, cast: Cast::default(), borders, extent }
     }
@@ -254,11 +253,14 @@ mod tests {
         let mask = VolumeWeights::Dense(VolumeMask::new(3, 2, 1, [1.0; 6]).unwrap());
         let of = |borders: VolumeBorders, extent| filter(mask.clone(), borders, extent).window().unwrap();
         let shape = |w, h, d| VolumeShape::new(w, h, d, 2).unwrap();
-        let same = of(Border::Wrap.into(), Extent::Same);
+        let same = of(Border::Wrap.into(), VolumeExtent::Same);
         assert_eq!((same.out, same.origin), (shape(5, 4, 3), [-1, -1, 0]));
-        let full = of(Border::Wrap.into(), Extent::Full);
+        let full = of(Border::Wrap.into(), VolumeExtent::Full);
         assert_eq!((full.out, full.origin), (shape(7, 5, 3), [-2, -1, 0]));
-        let crop = of(VolumeBorders::by_axis(Border::Crop, Border::Wrap, Border::Crop), Extent::Same);
+        let region = VolumeExtent::Region(VolumeRegion { corner: [4, 0, 1], size: [1, 2, 2] });
+        let part = of(Border::Wrap.into(), region);
+        assert_eq!((part.out, part.origin), (shape(1, 2, 2), [3, -1, 1]));
+        let crop = of(VolumeBorders::by_axis(Border::Crop, Border::Wrap, Border::Crop), VolumeExtent::Same);
         assert_eq!((crop.out, crop.origin), (shape(3, 4, 3), [0, -1, 0]));
     }
 
@@ -266,24 +268,29 @@ mod tests {
     fn later_passes_see_what_the_earlier_ones_make_of_constants() {
         let all = [taps(&[0.5, 0.25]), taps(&[1.0]), taps(&[2.0, 1.0, 3.0])];
         let borders = VolumeBorders::by_axis(Border::Constant(1.0), Border::Wrap, Border::Constant(8.0));
-        let passes = filter(VolumeWeights::Separable(all), borders, Extent::Same).passes().unwrap();
+        let passes = filter(VolumeWeights::Separable(all), borders, VolumeExtent::Same).passes().unwrap();
         let [x, z] = &passes[..] else { panic!("{passes:?}") };
         assert_eq!((x.constants[0], x.size, x.origin), (1.0, [2, 1, 1], [-1, 0, 0]));
         assert_eq!((z.constants[2], z.size, z.origin), (6.0, [1, 1, 3], [0, 0, -1]));
         // Nothing but ones is one pass, which copies.
         let none = [taps(&[1.0]), taps(&[1.0]), taps(&[1.0])];
-        assert_eq!(filter(VolumeWeights::Separable(none), borders, Extent::Same).passes().unwrap().len(), 1);
+        assert_eq!(filter(VolumeWeights::Separable(none), borders, VolumeExtent::Same).passes().unwrap().len(), 1);
     }
 
     #[test]
     fn what_can_never_be_right_is_refused() {
         let mask = || VolumeWeights::Dense(VolumeMask::new(1, 5, 1, [1.0; 5]).unwrap());
-        let good = || filter(mask(), Border::Wrap.into(), Extent::Same);
-        let region = crate::Region { x: 0, y: 0, width: 1, height: 1 };
+        let good = || filter(mask(), Border::Wrap.into(), VolumeExtent::Same);
+        let region = |corner, size| VolumeExtent::Region(VolumeRegion { corner, size });
         for (wrong, part) in [
             (VolumeFilter { borders: Border::Crop.into(), ..good() }, "height is 4, but must be 5 or more"),
-            (VolumeFilter { borders: Border::Crop.into(), extent: Extent::Full, ..good() }, "border is crop"),
-            (VolumeFilter { extent: Extent::Region(region), ..good() }, "extent is region"),
+            (VolumeFilter { borders: Border::Crop.into(), extent: VolumeExtent::Full, ..good() }, "border is crop"),
+            (VolumeFilter { extent: region([4, 0, 0], [2, 1, 1]), ..good() }, "columns of the region is 4 to 6"),
+            (VolumeFilter { extent: region([0; 3], [1, 1, 0]), ..good() }, "planes of the region is 0 to 0"),
+            (
+                VolumeFilter { borders: Border::Crop.into(), extent: region([0; 3], [1; 3]), ..good() },
+                "another, where the output is full or a region",
+            ),
             (VolumeFilter { divisor: 0.0, ..good() }, "divisor is 0"),
             (VolumeFilter { depth: 5, ..good() }, "depth is 5"),
             (VolumeFilter { borders: Border::Constant(f64::INFINITY).into(), ..good() }, "constant is inf"),

@@ -1,6 +1,7 @@
 //! Volumes: images of three dimensions.
 
 mod borders;
+mod extent;
 mod filter;
 mod formula;
 mod mask;
@@ -8,13 +9,14 @@ mod shape;
 mod slice;
 
 pub use borders::VolumeBorders;
+pub use extent::{VolumeExtent, VolumeRegion};
 pub use filter::{Pass, VolumeFilter, VolumeWeights, VolumeWindow, sums_of};
 pub use formula::{VolumeFormula, voxels};
 pub use mask::VolumeMask;
 pub use shape::VolumeShape;
 pub use slice::Slice;
 
-use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape, check_memory};
+use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape, check_memory, each_type};
 use std::borrow::Cow;
 
 /// An image of three dimensions, with one to four interleaved channels; its samples are owned or borrowed.
@@ -186,16 +188,7 @@ impl<'a, T: Pixel> Volume<'a, T> {
     /// # Errors
     /// [`Error::Shape`] for a part that is empty or not entirely inside the volume.
     pub fn region(&self, corner: [u32; 3], size: [u32; 3]) -> Result<Volume<'_, T>> {
-        let whats = ["columns of the region", "rows of the region", "planes of the region"];
-        for (what, ((from, count), limit)) in
-            whats.into_iter().zip(corner.into_iter().zip(size).zip(self.shape.sides()))
-        {
-            let to = from as u64 + count as u64;
-            if count == 0 || to > limit as u64 {
-                let limit = format!("1 or more, in 0 to {limit}");
-                return Err(Error::Shape { what, value: format!("{from} to {to}"), limit });
-            }
-        }
+        VolumeRegion { corner, size }.check(self.shape)?;
         let ([x, y, z], channels) = (corner.map(|from| from as usize), self.shape.channels);
         let start = z * self.plane_pitch + y * self.row_pitch + x * channels as usize;
         let shape = VolumeShape { width: size[0], height: size[1], depth: size[2], channels };
@@ -259,6 +252,20 @@ impl<'a> AnyVolume<'a> {
     pub fn plane(&self, z: u32) -> Result<AnyImage<'_>> {
         let VolumeShape { width, height, .. } = self.shape();
         self.stack.region(0, z.saturating_mul(height), width, height)
+    }
+
+    /// Copies the part of `size` voxels that starts at `corner`, both along x, y and z.
+    ///
+    /// # Errors
+    /// As [`Volume::region`].
+    pub fn region(&self, corner: [u32; 3], size: [u32; 3]) -> Result<AnyVolume<'static>> {
+        let stack = each_type!(&self.stack, stack => {
+            let volume = Volume::from_stack(stack.view(), self.depth)?;
+            let part = volume.region(corner, size)?;
+            let Shape { width, height, channels } = part.shape().stacked();
+            Pixel::into_any(Image::new(width, height, channels, part.packed().into_owned())?)
+        });
+        AnyVolume::new(stack, size[2])
     }
 
     /// Returns the typed volume; `None` if it is of another type.

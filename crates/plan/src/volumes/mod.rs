@@ -324,11 +324,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
 mod tests {
     use super::*;
     use crate::plan;
-    use apron_core::{Border, Extent, Problem, Shape, Taps, VolumeWeights};
+    use apron_core::{Border, Problem, Shape, Taps, VolumeExtent, VolumeWeights};
 
     fn of_words(taps: f64, counts: [usize; 3]) -> Problem {
         let weights = VolumeWeights::Separable(counts.map(|count| Taps::from_f64(vec![taps; count]).unwrap()));
-        let (shape, borders, extent) = (Shape::new(20, 50, 1).unwrap(), Border::Wrap.into(), Extent::Same);
+        let (shape, borders, extent) = (Shape::new(20, 50, 1).unwrap(), Border::Wrap.into(), VolumeExtent::Same);
         let (src, dst, divisor, cast) = (PixelType::I16, PixelType::I16, 1.0, Cast::default());
         Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, cast, borders, extent })
     }
