@@ -85,9 +85,7 @@ fn reach(formula: &VolumeFormula, anchor: Option<u32>) -> u32 {
         VolumeFormula::Volume => 0,
         VolumeFormula::Sums { weights, .. } => of(weights.size()[2], anchor.unwrap_or(weights.anchor()[2])),
         VolumeFormula::Deviation([.., side]) => of(*side, side / 2),
-        VolumeFormula::Pointwise { x, y, .. } => {
-            reach(x, anchor).max(y.as_ref().map_or(0, |y| reach(y, anchor)))
-        }
+        VolumeFormula::Pointwise { x, y, .. } => reach(x, anchor).max(y.as_ref().map_or(0, |y| reach(y, anchor))),
     }
 }
 
@@ -126,5 +124,8 @@ fn slabs(
         return Err(Error::parameter(OPERATION, "memory", value, limit));
     }
     let planes = (1 + (budget - one) / read).min(shape.depth.into()) as u32;
-    Ok((first..shape.depth).step_by(planes as usize).map(|z| of(z..z.saturating_add(planes).min(shape.depth))).collect())
+    Ok((first..shape.depth)
+        .step_by(planes as usize)
+        .map(|z| of(z..z.saturating_add(planes).min(shape.depth)))
+        .collect())
 }

@@ -236,12 +236,7 @@ impl Filtering<'_> {
     }
 
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
-    pub(super) fn solve(
-        &self,
-        formula: &VolumeFormula,
-        dst: PixelType,
-        room: Option<&mut Room<'_>>,
-    ) -> Result<Solved> {
+    pub(super) fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         if let Some(passes) = self.passes(formula)? {
             return self.solve_passes(&passes, dst, room);
         }
@@ -422,8 +417,9 @@ impl Filtering<'_> {
 
     /// Copies a region of the volume itself, with samples of type `dst`.
     fn cut(&self, region: VolumeRegion, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
-        let copied =
-            |part: Source<'_>, dst, room: Option<&mut Room<'_>>| self.pointwise(PointOp::AS_IT_IS, &part, None, dst, room);
+        let copied = |part: Source<'_>, dst, room: Option<&mut Room<'_>>| {
+            self.pointwise(PointOp::AS_IT_IS, &part, None, dst, room)
+        };
         let (volume, VolumeRegion { corner: [x, y, z], size: [width, height, depth] }) =
             (unstacked(self.stack.shape(), self.depth)?, region);
         region.check(volume)?;

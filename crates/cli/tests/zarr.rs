@@ -203,6 +203,10 @@ fn a_killed_job_is_resumed() {
     assert!(folder.path("o.zarr.partial/notes.txt").is_file());
     std::fs::remove_dir_all(folder.path("o.zarr.partial")).unwrap();
     // A run that fails without rows leaves nothing.
-    folder.fails(2, "or more for one row", &["gaussian", "a.npy", "o.zarr", "--sigma", "5", "--memory", "620KB", "--resume"]);
+    folder.fails(
+        2,
+        "or more for one row",
+        &["gaussian", "a.npy", "o.zarr", "--sigma", "5", "--memory", "620KB", "--resume"],
+    );
     assert_eq!(folder.names(), ["a.npy", "o.zarr", "whole.zarr"]);
 }

@@ -215,7 +215,9 @@ impl ImageOutput<'_> {
         self.check(pixel, shape.channels)?;
         #[cfg(feature = "zarr")]
         if let Some(target) = self.folder() {
-            return zarr::write(target, self.metadata(), (shape, pixel), |writer| fill(&RowsDraft(To::Zarr(writer, None))));
+            return zarr::write(target, self.metadata(), (shape, pixel), |writer| {
+                fill(&RowsDraft(To::Zarr(writer, None)))
+            });
         }
         self.write_file(|file| {
             let head = self.head(shape, pixel)?;

@@ -72,18 +72,22 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
             cases.push(Case::volume(next(), size, pixel, (m % 2 == 0, [2, 1, 4]), other, Data::Uniform));
         }
     }
-    // The taps that each of the marching kernels takes, fewer, and one more; several parts of the planes.
+    // The taps that each of the marching kernels takes, fewer, and one more; several parts of the planes. In the emulator a few
+    // planes more than taps: it takes a second for some ten million products.
+    let depths = if scale == Scale::Full { [30, 20, 50] } else { [19, 18, 20] };
+    let marched =
+        |n: usize, rows: u32| [(70, 37, depths[0], 1), (64, rows, depths[1], 1), (30, 65, depths[2], 1)][n % 3];
     let alike = (3..=17).step_by(2).map(|taps| (false, [taps; 3]));
     let taps = [[2, 3, 3], [5, 4, 2], [3, 2, 17], [17, 16, 2], [15, 13, 17], [18, 3, 3]].map(|size| (false, size));
     let masks = [[3, 3, 3], [5, 5, 5], [2, 5, 4], [4, 1, 5], [5, 3, 1], [6, 3, 3]].map(|size| (true, size));
     for (n, weights) in alike.chain(taps).chain(masks).enumerate() {
-        let (border, shape) = (borders()[n % 6], [(70, 37, 30, 1), (64, 32, 20, 1), (30, 65, 50, 1)][n % 3]);
+        let (border, shape) = (borders()[n % 6], marched(n, 32));
         cases.push(Case::volume(next(), shape, PixelType::F32, weights, border, Data::Uniform));
         cases.push(Case::volume(next(), shape, PixelType::F32, weights, Border::Constant(-0.3), Data::Special));
     }
     let sizes = [[5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [17, 17, 17], [11, 13, 2], [5, 5, 5], [10, 7, 12]];
     for (n, size) in sizes.into_iter().enumerate() {
-        let shape = [(70, 37, 30, 1), (64, 16, 20, 1), (30, 65, 50, 1)][n % 3];
+        let shape = marched(n, 16);
         for pixel in [PixelType::U8, PixelType::U16, PixelType::I16] {
             // The kernels take constants that are samples.
             let constant = if pixel == PixelType::I16 { -3000.0 } else { 3.0 };

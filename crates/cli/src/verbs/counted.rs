@@ -63,9 +63,7 @@ impl<'a> Counted<'a> {
     ) -> Result<T> {
         match self {
             Counted::Whole(image) => Ok(whole(image)?),
-            Counted::Strips(input) => {
-                by_rows(&input.shown(devices), input.memory).map_err(|error| input.error(error))
-            }
+            Counted::Strips(input) => by_rows(&input.shown(devices), input.memory).map_err(|error| input.error(error)),
             Counted::Planes(planes, memory) => {
                 by_rows(&planes.shown(devices), *memory).map_err(|error| planes.error(error))
             }

@@ -130,12 +130,7 @@ pub(super) struct Rate<'a> {
 
 impl<'a> Rate<'a> {
     /// Starts at unit `before` of `count`, each of this many bytes.
-    pub(super) fn new(
-        unit: &'static str,
-        (count, before): (u32, u32),
-        each: usize,
-        devices: &'a Devices,
-    ) -> Rate<'a> {
+    pub(super) fn new(unit: &'static str, (count, before): (u32, u32), each: usize, devices: &'a Devices) -> Rate<'a> {
         let (count, each) = (count.into(), each as u64);
         let before = u64::from(before) * each;
         Rate { done: AtomicU64::new(before), before, unit, count, each, start: Instant::now(), devices }

@@ -207,7 +207,9 @@ impl VolumeFilter {
         for (axis, taps) in all.iter().enumerate() {
             let taps: Vec<f64> = taps.taps_for(sums);
             let is_last = axis == 2 && passes.is_empty();
-            if taps[..] == [1.0] && !is_last {
+            // A region is cut out along an axis by the pass along it.
+            let is_whole = window.out.sides()[axis] == volume.sides()[axis];
+            if taps[..] == [1.0] && is_whole && !is_last {
                 continue;
             }
             let (mut out, mut origin, mut size) = (input, [0; 3], [1; 3]);
@@ -272,6 +274,12 @@ mod tests {
         let [x, z] = &passes[..] else { panic!("{passes:?}") };
         assert_eq!((x.constants[0], x.size, x.origin), (1.0, [2, 1, 1], [-1, 0, 0]));
         assert_eq!((z.constants[2], z.size, z.origin), (6.0, [1, 1, 3], [0, 0, -1]));
+        // A region along an axis has a pass along it.
+        let region = VolumeExtent::Region(VolumeRegion { corner: [0, 1, 0], size: [5, 2, 3] });
+        let all = [taps(&[1.0]), taps(&[1.0]), taps(&[2.0, 1.0])];
+        let passes = filter(VolumeWeights::Separable(all), borders, region).passes().unwrap();
+        let [y, z] = &passes[..] else { panic!("{passes:?}") };
+        assert_eq!((y.axis, y.origin, y.out.sides(), z.axis), (Some(1), [0, 1, 0], [5, 2, 3], Some(2)));
         // Nothing but ones is one pass, which copies.
         let none = [taps(&[1.0]), taps(&[1.0]), taps(&[1.0])];
         assert_eq!(filter(VolumeWeights::Separable(none), borders, VolumeExtent::Same).passes().unwrap().len(), 1);
