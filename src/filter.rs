@@ -241,7 +241,7 @@ impl<F: Named> FilterBuilder<'_, F> {
         Ok((formula, dst))
     }
 
-    fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
+    pub(crate) fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let (formula, dst) = self.asked()?;
         let FilterBuilder { device, source, options, .. } = self;
         check_constants(&options.borders, (source.pixel_type(), dst))?;

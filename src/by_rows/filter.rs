@@ -1,10 +1,11 @@
 //! Filters strip by strip, from rows that are read to rows that are written.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, regions};
+use super::{Pool, ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, regions};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::conversion::Conversion;
 use crate::filter::{FilterBuilder, stated};
+use crate::target::Room;
 use crate::{AnyImage, Device, Error, Named, PixelType, Report, Result, Shape, Source};
 use apron_core::{ByMethod, FilterProblem, Padded, Strip};
 use std::ops::Range;
@@ -131,18 +132,20 @@ fn run(
     out: &dyn WriteRows,
     choice: &Choice<'_>,
 ) -> Result<Report> {
-    let mut solve = |problem: &FilterProblem, image: &AnyImage<'_>| {
-        let source = Source::Host(image.view());
-        let solved =
-            device.with_fallback(|backend: &Backend| backend.filter(problem, why, &source, None, choice, None))?;
-        let result = solved.into_image();
-        Ok((result.report()?, result.into_host()?))
-    };
-    let solved = |strip: &Strip, image| {
-        let (report, image) = whole_or_halves(&strip.problem, &image, &mut solve)?;
+    let solved = |strip: &Strip, image: &AnyImage<'_>, pool: &Pool| {
+        let mut solve = |problem: &FilterProblem, image: &AnyImage<'_>| {
+            let source = Source::Host(image.view());
+            let mut result = pool.take(problem.dst(), problem.window()?.out)?;
+            let solved = device.with_fallback(|backend: &Backend| {
+                let mut room = Room::Host(vec![result.view_mut()]);
+                backend.filter(problem, why, &source, None, choice, Some(&mut room))
+            })?;
+            Ok((solved.made.report()?, result))
+        };
+        let (report, image) = whole_or_halves(&strip.problem, image, &mut solve)?;
         Ok((report, strip.output.start, image))
     };
-    pipeline("filter", strips, |strip| read_runs(rows, &strip.input), solved, out)
+    pipeline("filter", strips, |strip, pool| read_runs(rows, &strip.input, pool), solved, out)
 }
 
 /// What solves a problem on the device.
@@ -168,7 +171,7 @@ fn whole_or_halves(
     log::warn!(target: "apron", "{error}; its {} rows are computed by halves", out.height);
     let mut half = |strip: &Strip| {
         let rows = Whole(Source::Host(image.view()));
-        whole_or_halves(&strip.problem, &read_runs(&rows, &strip.input)?, solve)
+        whole_or_halves(&strip.problem, &read_runs(&rows, &strip.input, &Pool::default())?, solve)
     };
     let ((report, above), (part, below)) = (half(first)?, half(second)?);
     let both = apron_cpu::image_from_bytes(problem.dst(), out, |bytes| {

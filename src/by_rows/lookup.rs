@@ -1,8 +1,8 @@
 //! Lookup tables and equalisation strip by strip.
 
-use super::{ReadRows, Whole, WriteRows, first_row, pipeline, read_runs, strips, unsupported};
+use super::{Pool, ReadRows, Whole, WriteRows, first_row, pipeline, read_runs, strips, unsupported};
 use crate::backend::Tables;
-use crate::{Bins, Device, LookupBuilder, Report, Result, Source};
+use crate::{AnyImage, Bins, Device, LookupBuilder, Report, Result, Source};
 use apron_core::equalizing;
 use std::ops::Range;
 use std::slice;
@@ -53,11 +53,12 @@ impl LookupBuilder<'_> {
             }
             Tables::Clahe { .. } => return Err(unsupported(operation, "tables of tiles")),
         };
-        let solve = |strip: &Range<u32>, image| {
-            let result = device.lookup(Source::Host(image), &tables[..]).variant(choice.variant).run()?;
+        let solve = |strip: &Range<u32>, image: &AnyImage<'_>, _: &Pool| {
+            let result = device.lookup(image, &tables[..]).variant(choice.variant).run()?;
             Ok((result.report()?, strip.start, result.into_host()?))
         };
-        let report = pipeline(operation, &strips, |strip| read_runs(rows, slice::from_ref(strip)), solve, out)?;
+        let report =
+            pipeline(operation, &strips, |strip, pool| read_runs(rows, slice::from_ref(strip), pool), solve, out)?;
         let report = counted.into_iter().fold(report, |report, part| report.joined(&part));
         Ok(Report { operation, ..report })
     }

@@ -12,6 +12,7 @@ use std::fmt;
 use std::ops::Range;
 use std::slice;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// An image that is read by rows, such as a file's.
@@ -114,20 +115,41 @@ fn first_row(out: &dyn WriteRows, height: u32) -> u32 {
     out.written().min(height - 1)
 }
 
+/// Images whose memory is used again: memory that is new to the process is cleared by the system, page by page.
+#[derive(Default)]
+struct Pool(Mutex<Vec<AnyImage<'static>>>);
+
+impl Pool {
+    /// Returns an image of this type and shape that was given back, with its samples, or a new one.
+    fn take(&self, pixel: PixelType, shape: Shape) -> Result<AnyImage<'static>> {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = spare.iter().position(|image| (image.pixel_type(), image.shape()) == (pixel, shape)) {
+            return Ok(spare.swap_remove(at));
+        }
+        // Strips of another height are over.
+        spare.clear();
+        apron_cpu::image_from_bytes(pixel, shape, |_| Ok(()))
+    }
+
+    fn give_back(&self, image: AnyImage<'static>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(image);
+    }
+}
+
 /// Reads runs of rows, one after the other, as an image.
-fn read_runs(rows: &dyn ReadRows, runs: &[Range<u32>]) -> Result<AnyImage<'static>> {
+fn read_runs(rows: &dyn ReadRows, runs: &[Range<u32>], pool: &Pool) -> Result<AnyImage<'static>> {
     let (pixel, shape) = (rows.pixel_type(), rows.shape());
     let row = shape.row_samples() * pixel.size_bytes();
     let height = runs.iter().map(|run| run.end - run.start).sum();
-    apron_cpu::image_from_bytes(pixel, Shape { height, ..shape }, |bytes| {
-        let mut rest = bytes;
-        for run in runs {
-            let (part, after) = rest.split_at_mut((run.end - run.start) as usize * row);
-            rows.read_rows(run.clone(), part)?;
-            rest = after;
-        }
-        Ok(())
-    })
+    let mut image = pool.take(pixel, Shape { height, ..shape })?;
+    let mut all = image.view_mut();
+    let mut rest = all.spanned_bytes_mut();
+    for run in runs {
+        let (part, after) = rest.split_at_mut((run.end - run.start) as usize * row);
+        rows.read_rows(run.clone(), part)?;
+        rest = after;
+    }
+    Ok(image)
 }
 
 /// Reads an image strip by strip, from the top, and hands each to `take`, while a thread reads the next. The strips that are in
@@ -138,8 +160,8 @@ fn each_strip(
     memory: u64,
     mut take: impl FnMut(AnyImage<'static>) -> Result<()>,
 ) -> Result<usize> {
-    let strips = strips(operation, rows, (0, 1), memory)?;
-    read_ahead(operation, &strips, |strip| read_runs(rows, slice::from_ref(strip)), |_, image| take(image))?;
+    let (strips, pool) = (strips(operation, rows, (0, 1), memory)?, Pool::default());
+    read_ahead(operation, &strips, |strip| read_runs(rows, slice::from_ref(strip), &pool), |_, image| take(image))?;
     Ok(strips.len())
 }
 
@@ -175,31 +197,44 @@ fn read_ahead<S: Sync>(
 fn pipeline<S: Sync>(
     operation: &'static str,
     strips: &[S],
-    read: impl Fn(&S) -> Result<AnyImage<'static>> + Send,
-    mut solve: impl FnMut(&S, AnyImage<'static>) -> Result<(Report, u32, AnyImage<'static>)>,
+    read: impl Fn(&S, &Pool) -> Result<AnyImage<'static>> + Send,
+    mut solve: impl FnMut(&S, &AnyImage<'static>, &Pool) -> Result<(Report, u32, AnyImage<'static>)>,
     out: &dyn WriteRows,
 ) -> Result<Report> {
+    let (inputs, outputs) = (&Pool::default(), &Pool::default());
     let (result_in, results): (SyncSender<(u32, AnyImage<'static>)>, Receiver<_>) = sync_channel(0);
     thread::scope(|scope| {
-        let writer = move || results.into_iter().try_for_each(|(first, image)| out.write_rows(first, &image.bytes()));
+        let writer = move || {
+            results.into_iter().try_for_each(|(first, image)| {
+                out.write_rows(first, &image.bytes())?;
+                outputs.give_back(image);
+                Ok(())
+            })
+        };
         let Ok(writer) = thread::Builder::new().spawn_scoped(scope, writer) else {
             return Err(unsupported(operation, "a thread that writes, which the system refuses"));
         };
         let mut all: Option<Report> = None;
         let mut ended = false;
-        let solved = read_ahead(operation, strips, read, |strip, image| {
-            if ended {
-                return Ok(());
-            }
-            let (part, first, image) = solve(strip, image)?;
-            all = Some(match all.take() {
-                Some(report) => report.joined(&part),
-                None => part,
-            });
-            // The writer tells why it ended.
-            ended = result_in.send((first, image)).is_err();
-            Ok(())
-        });
+        let solved = read_ahead(
+            operation,
+            strips,
+            move |strip| read(strip, inputs),
+            |strip, input| {
+                if ended {
+                    return Ok(());
+                }
+                let (part, first, image) = solve(strip, &input, outputs)?;
+                inputs.give_back(input);
+                all = Some(match all.take() {
+                    Some(report) => report.joined(&part),
+                    None => part,
+                });
+                // The writer tells why it ended.
+                ended = result_in.send((first, image)).is_err();
+                Ok(())
+            },
+        );
         drop(result_in);
         let written = writer.join().expect("the writer does not panic");
         solved.and(written)?;

@@ -1,11 +1,10 @@
 //! Filters that are no single problem, strip by strip: filters of several parts, with borders that differ by axis or channel,
 //! and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, read_runs, unsupported};
+use super::{Pool, ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, read_runs, unsupported};
 use crate::options::Options;
-use crate::{
-    AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result, Source,
-};
+use crate::target::Room;
+use crate::{AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result};
 use apron_abi::BOX_CHUNK;
 use apron_core::Shape;
 use std::ops::Range;
@@ -65,15 +64,16 @@ pub(super) fn run(
     let wraps = options.borders.y == Border::Wrap;
     let first = first_row(out, shape.height);
     let strips = strips((shape, first / chunk * chunk), (pixel, dst), (reach, chunk), wraps, memory)?;
-    let solve = |strip: &Strip, image: AnyImage<'static>| {
+    let solve = |strip: &Strip, image: &AnyImage<'_>, pool: &Pool| {
         let (y, height) = (strip.above as i32, strip.rows.end - strip.rows.start);
         let extent = Extent::Region(Region { x: 0, y, width: shape.width, height });
-        let mut filter = FilterBuilder::new(device, Source::Host(image), formula.clone()).out_type(dst);
+        let mut filter = FilterBuilder::new(device, image.into(), formula.clone()).out_type(dst);
         filter.options = Options { extent, ..*options };
-        let result = filter.run()?;
-        Ok((result.report()?, strip.rows.start, result.into_host()?))
+        let mut result = pool.take(dst, Shape { height, ..shape })?;
+        let solved = filter.solved(Some(&mut Room::Host(vec![result.view_mut()])))?;
+        Ok((solved.made.report()?, strip.rows.start, result))
     };
-    pipeline(OPERATION, &strips, |strip| read_runs(rows, &strip.read), solve, out)
+    pipeline(OPERATION, &strips, |strip, pool| read_runs(rows, &strip.read, pool), solve, out)
 }
 
 /// Whether a formula has means or deviations of windows.

@@ -1,9 +1,10 @@
 //! Filters of volumes slab by slab: some planes of the result, from the planes that their windows see.
 
 use super::regions::Strip;
-use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, unsupported};
-use crate::volumes::{AnyVolume, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeShape};
-use crate::{AnyImage, Border, Error, PixelType, Report, Result, Source};
+use super::{Pool, ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, unsupported};
+use crate::target::Room;
+use crate::volumes::{VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeRegion, VolumeShape, VolumeSource};
+use crate::{AnyImage, Border, Error, PixelType, Report, Result, Shape, Source};
 use apron_core::sums_of;
 use std::ops::Range;
 
@@ -63,18 +64,39 @@ impl VolumeFilterBuilder<'_> {
         let rows_of = |planes: &Range<u32>| planes.start * height..planes.end * height;
         // One device for all slabs: what is chosen by a volume's size is chosen by that of the whole.
         let device = device.for_volume(shape.samples().saturating_mul(formula.taps()), false);
-        let solve = |slab: &Strip, stack: AnyImage<'static>| {
-            let slab_volume = AnyVolume::new(stack, slab.read.iter().map(|run| run.end - run.start).sum())?;
-            let mut filter = VolumeFilterBuilder::new(&device, (&slab_volume).into(), formula.clone()).out_type(dst);
+        // What reads the volume itself copies a region of it, and sums that are stored have none.
+        let has_regions = !options.stored && !reads_volume(&formula);
+        let solve = |slab: &Strip, stack: &AnyImage<'_>, pool: &Pool| {
+            let planes = slab.read.iter().map(|run| run.end - run.start).sum();
+            let source = VolumeSource::from_stack(stack, planes)?;
+            let mut filter = VolumeFilterBuilder::new(&device, source, formula.clone()).out_type(dst);
             filter.options = options;
-            let result = filter.run()?;
-            let report = result.report()?;
-            let (top, count) = (slab.above * height, (slab.rows.end - slab.rows.start) * height);
-            let stack = result.stack().region(0, top, shape.width, count)?.into_host()?;
-            Ok((report, slab.rows.start * height, stack))
+            let count = slab.rows.end - slab.rows.start;
+            let (rows, first) = (count * height, slab.rows.start * height);
+            if !has_regions {
+                let result = filter.run()?;
+                let report = result.report()?;
+                let inner = result.stack().region(0, slab.above * height, shape.width, rows)?;
+                return Ok((report, first, inner.into_host()?));
+            }
+            let region = VolumeRegion { corner: [0, 0, slab.above], size: [shape.width, height, count] };
+            filter.options.extent = VolumeExtent::Region(region);
+            let mut result = pool.take(dst, Shape { height: rows, ..shape.plane() })?;
+            let solved = filter.solved(Some(&mut Room::Host(vec![result.view_mut()])))?;
+            Ok((solved.made.report()?, first, result))
         };
-        let read = |slab: &Strip| read_runs(rows, &slab.read.iter().map(rows_of).collect::<Vec<_>>());
+        let read =
+            |slab: &Strip, pool: &Pool| read_runs(rows, &slab.read.iter().map(rows_of).collect::<Vec<_>>(), pool);
         pipeline(OPERATION, &slabs, read, solve, out)
+    }
+}
+
+/// Whether a formula reads the volume itself, not only its windows.
+fn reads_volume(formula: &VolumeFormula) -> bool {
+    match formula {
+        VolumeFormula::Volume => true,
+        VolumeFormula::Sums { .. } | VolumeFormula::Deviation(_) => false,
+        VolumeFormula::Pointwise { x, y, .. } => reads_volume(x) || y.as_ref().is_some_and(|y| reads_volume(y)),
     }
 }
 

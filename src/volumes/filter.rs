@@ -30,7 +30,7 @@ pub(crate) struct Options<'a> {
     /// How sums become integers.
     pub(super) cast: Cast,
     /// Whether the sums between the passes of separable filters are stored in the output's type.
-    pub(super) stored: bool,
+    pub(crate) stored: bool,
     pub(super) choice: Choice<'a>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> VolumeFilterBuilder<'a> {
         depth_of(&self.formula, (shape.stacked(), shape.depth), types, &self.options)
     }
 
-    fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
+    pub(crate) fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let dst = self.out_type_of();
         let VolumeFilterBuilder { device, source: VolumeSource { stack, depth }, formula, options, .. } = self;
         let on_device = matches!(stack, Source::Device(_));

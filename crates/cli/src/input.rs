@@ -45,6 +45,17 @@ impl Common {
         Ok(PagesFile::open(path, self.options(1, self.in_type, complex))?)
     }
 
+    /// Opens a file of planes for a verb that takes volumes, as [`open_pages`](Common::open_pages) does.
+    ///
+    /// # Errors
+    /// As [`open_pages`](Common::open_pages).
+    pub(crate) fn open_volumes(&self, path: &Path, complex: bool) -> Result<PagesFile> {
+        if path == Path::new("-") {
+            return Err(Error::Usage("--volume reads a file plane by plane, and IN is -, the standard input".into()));
+        }
+        Ok(PagesFile::open_volumes(path, self.options(1, self.in_type, complex))?)
+    }
+
     /// Reads a page, from 1, as [`read_picture`](Common::read_picture) does.
     ///
     /// # Errors

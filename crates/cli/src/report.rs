@@ -82,6 +82,10 @@ pub(crate) struct Report {
 }
 
 /// The result of a verb.
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Made {
@@ -89,8 +93,16 @@ pub(crate) enum Made {
     Image { output: String, out_type: String, out_width: u32, out_height: u32 },
     /// An image of a volume.
     Slice { output: String, out_type: String, out_width: u32, out_height: u32 },
-    /// A volume.
-    Volume { output: String, out_type: String, out_width: u32, out_height: u32, out_depth: u32 },
+    /// A volume, or several of this shape.
+    Volume {
+        output: String,
+        out_type: String,
+        out_width: u32,
+        out_height: u32,
+        out_depth: u32,
+        #[serde(skip_serializing_if = "is_one")]
+        volumes: u32,
+    },
     /// An image made by several steps; in their reports `-` stands for the files.
     Piped { output: String, out_type: String, out_width: u32, out_height: u32, steps: Vec<Report> },
     /// Counts, and where they were written.
@@ -247,8 +259,9 @@ impl Report {
             Made::Slice { output, out_type, out_width, out_height } => {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
-            Made::Volume { output, out_type, out_width, out_height, out_depth } => {
-                format!("{output} {out_width}x{out_height}x{out_depth}x{} {out_type}", ran.channels)
+            Made::Volume { output, out_type, out_width, out_height, out_depth, volumes } => {
+                let each = if *volumes == 1 { String::new() } else { format!("{volumes} volumes of ") };
+                format!("{output} {each}{out_width}x{out_height}x{out_depth}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{} in {}", counted(*total, "sample"), counted(*bins, "bin")),
             Made::Sums { bins, .. } => format!("sums of weights in {}", counted(*bins, "bin")),

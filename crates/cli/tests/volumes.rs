@@ -70,6 +70,39 @@ fn large(folder: &Folder) {
 }
 
 #[test]
+fn several_volumes_are_filtered_one_by_one() {
+    let folder = Folder::new();
+    let samples: Vec<u16> = (0..3 * 20 * 9 * 30u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 16) as u16).collect();
+    folder.array("all.npy", &[3, 20, 9, 30], &samples);
+    let filter = ["gaussian", "--sigma", "1,1,0.5", "--border", "wrap", "--volume"];
+    let mut expected = Vec::new();
+    for of_one in samples.chunks(20 * 9 * 30) {
+        folder.array("one.npy", &[20, 9, 30], of_one);
+        folder.ok(&[&filter[..1], &["one.npy", "o.npy"], &filter[1..]].concat());
+        expected.extend(folder.read::<u16>("o.npy").1);
+    }
+    for memory in [&[][..], &["--memory", "30KB"]] {
+        let arguments = [&filter[..1], &["all.npy", "o.npy", "--json"], &filter[1..], memory].concat();
+        let report = folder.ok(&arguments).stdout;
+        assert!(report.contains("\"volumes\":3") && report.contains("\"pages\":60"), "{report}");
+        assert_eq!(folder.read::<u16>("o.npy"), (vec![3, 20, 9, 30], expected.clone()), "{memory:?}");
+    }
+    folder.ok(&["box", "all.npy", "o.npy", "--size", "1x1x5", "--border", "crop", "--volume"]);
+    assert_eq!(folder.read::<u16>("o.npy").0, [3, 16, 9, 30]);
+    folder.array("flat.npy", &[3 * 20 * 9, 30], &samples);
+    let statistics = |input: &[&str]| folder.ok(&[&["stats"], input, &["--json"]].concat()).stdout;
+    let of = |report: String| report.split("\"statistics\"").nth(1).unwrap().to_string();
+    assert_eq!(of(statistics(&["all.npy", "--volume"])), of(statistics(&["flat.npy"])));
+    folder.fails(2, "only .npy files hold several volumes", &["box", "all.npy", "o.tif", "--size", "3", "--volume"]);
+    folder.fails(3, "shape (3, 20, 9, 30) is not taken", &["box", "all.npy", "o.npy", "--size", "3", "--pages"]);
+    folder.fails(
+        3,
+        "the 3 volumes have 16200 voxels",
+        &["box", "all.npy", "o.npy", "--size", "3", "--volume", "--max-pixels", "9000"],
+    );
+}
+
+#[test]
 fn slabs_give_the_bytes_of_the_whole() {
     let folder = Folder::new();
     large(&folder);
@@ -155,7 +188,7 @@ fn what_can_never_be_right_is_refused_and_leaves_no_file() {
     let folder = Folder::new();
     scan(&folder);
     folder.array("flat.npy", &[2, 3], &[0u8; 6]);
-    folder.array("uneven.npy", &[2, 1, 1, 5], &[0u8; 10]);
+    folder.array("uneven.npy", &[1, 2, 1, 1, 5], &[0u8; 10]);
     folder.png("photo.png", 2, 1, &[1, 2]);
     let mut cut = std::fs::read(folder.path("scan.npy")).unwrap();
     cut.truncate(cut.len() - 1);

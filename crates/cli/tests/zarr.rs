@@ -206,7 +206,7 @@ fn a_killed_job_is_resumed() {
     folder.fails(
         2,
         "or more for one row",
-        &["gaussian", "a.npy", "o.zarr", "--sigma", "5", "--memory", "620KB", "--resume"],
+        &["gaussian", "a.npy", "o.zarr", "--sigma", "5", "--memory", "320KB", "--resume"],
     );
     assert_eq!(folder.names(), ["a.npy", "o.zarr", "whole.zarr"]);
 }

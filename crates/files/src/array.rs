@@ -19,6 +19,9 @@ const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, widt
 
 const COMPLEX: &str = "complex arrays of shape (height, width) or (height, width, 1 to 2), and stacks of such images,";
 
+const VOLUMES: &str = "volumes of bool, integers and floats, of shape (depth, height, width) or (depth, height, width, 1 to 4), and several of \
+     them, of shape (n, depth, height, width),";
+
 const STACKS: &str = "stacks of bool, integers and floats, of shape (n, height, width) or (n, height, width, 1 to 4)";
 
 /// Sample types, by NumPy's names without the byte order.
@@ -51,9 +54,18 @@ struct Header {
     items: u64,
 }
 
+/// What an array is taken as.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Taken {
+    Image,
+    Images,
+    /// The planes of a volume, or of several.
+    Volumes,
+}
+
 /// Reads an array as an image; complex numbers are taken only if `complex` says so.
 pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64, complex: bool) -> Result<AnyImage<'static>> {
-    Images::open(path, file, max_pixels, (false, complex))?.read(path, file, 0)
+    Images::open(path, file, max_pixels, (Taken::Image, complex))?.read(path, file, 0)
 }
 
 /// One image, or those of a stack, in an array whose header has been read.
@@ -66,13 +78,15 @@ pub(super) struct Images {
     pixel: PixelType,
     pub(super) complex: bool,
     pub(super) count: u32,
+    /// Number of volumes, whose planes are the images.
+    pub(super) volumes: u32,
     /// Offset of the first sample, and size of each image, in bytes.
     start: u64,
     image_bytes: u64,
 }
 
 impl Images {
-    /// Reads the header of an image of at most `max_pixels` pixels, or of a stack of such images along the first dimension.
+    /// Reads the header of an image of at most `max_pixels` pixels, or of such images along the first dimension, or the first two.
     /// Complex numbers are taken only if `complex` says so.
     ///
     /// # Errors
@@ -82,7 +96,7 @@ impl Images {
         path: &Path,
         file: &mut dyn Source,
         max_pixels: u64,
-        (stacked, complex): (bool, bool),
+        (taken, complex): (Taken, bool),
     ) -> Result<Images> {
         let wrong = |what: String| Error::content(path, what);
         let header = Header::read(file).map_err(wrong)?;
@@ -94,27 +108,30 @@ impl Images {
             return Err(Error::Complex { path: path.into(), dtype: header.descr });
         }
         let refused = || {
-            refused(if is_complex {
-                COMPLEX
-            } else if stacked {
-                STACKS
-            } else {
-                TAKEN
+            refused(match taken {
+                _ if is_complex => COMPLEX,
+                Taken::Image => TAKEN,
+                Taken::Images => STACKS,
+                Taken::Volumes => VOLUMES,
             })
         };
         let pixel = header.pixel().ok_or_else(refused)?;
         let parts = if is_complex { 2 } else { 1 };
-        let (count, (height, width, channels)) = match (&header.shape[..], stacked) {
-            (sides, false) => {
-                (1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
+        let (volumes, count, (height, width, channels)) = match (&header.shape[..], taken) {
+            (sides, Taken::Image) => {
+                (1, 1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
             }
-            ([count, sides @ ..], true) if *count > 0 => (*count, sides_of_image(sides).ok_or_else(refused)?),
+            // A last dimension that may be channels is one.
+            (&[volumes, planes, height, width], Taken::Volumes) if width > 4 && volumes * planes * height > 0 => {
+                (volumes, volumes * planes, (height, width, 1))
+            }
+            ([count, sides @ ..], _) if *count > 0 => (1, *count, sides_of_image(sides).ok_or_else(refused)?),
             _ => return Err(refused()),
         };
         if channels * parts > 4 {
             return Err(refused());
         }
-        if stacked && header.fortran {
+        if taken != Taken::Image && header.fortran {
             let what =
                 "the stack is in Fortran order, in which images do not lie one after the other; C order is taken";
             return Err(wrong(what.into()));
@@ -124,8 +141,10 @@ impl Images {
         let shape = shape_of(path, (width, height, channels * parts))?;
         let most = || wrong(format!("the stack has {count} images; {} are taken", u32::MAX));
         let count = u32::try_from(count).map_err(|_| most())?;
+        // No more than there are images.
+        let volumes = volumes as u32;
         let image_bytes = shape.samples() * pixel.size_bytes() as u64;
-        Ok(Images { header, shape, pixel, complex: is_complex, count, start, image_bytes })
+        Ok(Images { header, shape, pixel, complex: is_complex, count, volumes, start, image_bytes })
     }
 
     /// Whether samples of this type, or of the file's own, lie in the file as they lie in memory.
@@ -422,11 +441,11 @@ pub(super) fn has_parts(pixel: PixelType, channels: u32) -> bool {
     COMPLEX_KINDS.iter().any(|(_, of)| *of == pixel) && channels.is_multiple_of(2)
 }
 
-/// Writes the header of an image, or of a stack of `count` images; with `complex`, of the numbers whose parts the channels
-/// [are](has_parts).
+/// Writes the header of an image, or of images along `leading` dimensions of these sizes; with `complex`, of the numbers whose parts
+/// the channels [are](has_parts).
 pub(super) fn write_image_header(
     file: &mut impl Write,
-    count: Option<u32>,
+    leading: &[u32],
     (shape, pixel): (Shape, PixelType),
     complex: bool,
 ) -> io::Result<()> {
@@ -434,14 +453,14 @@ pub(super) fn write_image_header(
     let kind = kinds.iter().find(|(_, of)| *of == pixel).map_or("", |(kind, _)| kind);
     let Shape { width, height, channels } = shape;
     let channels = if complex { channels / 2 } else { channels };
-    let shape = [count.unwrap_or(1) as u64, height as u64, width as u64, channels as u64];
-    let (first, last) = (if count.is_some() { 0 } else { 1 }, if channels == 1 { 3 } else { 4 });
-    write_header(file, kind, &shape[first..last])
+    let channels = Some(channels).filter(|channels| *channels > 1);
+    let shape: Vec<u64> = leading.iter().copied().chain([height, width]).chain(channels).map(u64::from).collect();
+    write_header(file, kind, &shape)
 }
 
 /// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels; with `complex`, of the
 /// numbers whose parts the channels are.
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, complex: bool) -> io::Result<()> {
-    write_image_header(file, None, (image.shape(), image.pixel_type()), complex)?;
+    write_image_header(file, &[], (image.shape(), image.pixel_type()), complex)?;
     file.write_all(&image.bytes())
 }

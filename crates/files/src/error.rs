@@ -126,6 +126,12 @@ pub enum Error {
         /// The output.
         path: PathBuf,
     },
+    /// The output's format holds one volume, and several were to be written.
+    #[error("{}: only .npy files hold several volumes", .path.display())]
+    OneVolume {
+        /// The output.
+        path: PathBuf,
+    },
     /// An image is not of the shape and type of those before it, which those in a `.npy` file or a Zarr have to have.
     #[error("{}: {} differs from the first image, {}: all in a .npy file or a Zarr have one shape and type",
         .path.display(), typed(*.found), typed(*.first))]
@@ -155,7 +161,8 @@ impl Error {
             Error::Extension { .. }
             | Error::NotBuilt { .. }
             | Error::Unfit { asked: true, .. }
-            | Error::OneImage { .. } => ErrorKind::Usage,
+            | Error::OneImage { .. }
+            | Error::OneVolume { .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
     }

@@ -223,7 +223,7 @@ impl<'a> ImageOutput<'a> {
         match self.format {
             Format::Array => {
                 let mut head = Vec::new();
-                array::write_image_header(&mut head, None, (shape, pixel), self.manner.metadata.complex)?;
+                array::write_image_header(&mut head, &[], (shape, pixel), self.manner.metadata.complex)?;
                 Ok(head)
             }
             _ => tiff_file::head(shape, pixel, &self.manner.metadata),

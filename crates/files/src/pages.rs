@@ -1,7 +1,7 @@
 //! Files of several images: the pages of a TIFF, the stacks in `.npy` files and the planes of Zarr arrays, read and written one
 //! image at a time.
 
-use crate::array::{self, Images};
+use crate::array::{self, Images, Taken};
 use crate::atomic::{OutputPath, Trouble};
 use crate::convert::convert;
 use crate::draft::Draft;
@@ -79,6 +79,19 @@ impl PagesFile {
     /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels, [`Error::Complex`] for
     /// one of complex numbers, unless they are asked for.
     pub fn open(path: &Path, options: ReadOptions) -> Result<PagesFile> {
+        PagesFile::open_as(path, options, Taken::Images)
+    }
+
+    /// Opens a file as [`open`](Self::open) does, whose images are the planes of a volume; or of several, in a `.npy` file of
+    /// shape (n, depth, height, width) with a width of at least 5.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_volumes(path: &Path, options: ReadOptions) -> Result<PagesFile> {
+        PagesFile::open_as(path, options, Taken::Volumes)
+    }
+
+    fn open_as(path: &Path, options: ReadOptions, taken: Taken) -> Result<PagesFile> {
         #[cfg(feature = "zarr")]
         if is_zarr(path) {
             let (chunks, kept) = guarded(path, || zarr::Chunks::open(path, options.max_pixels, true))?;
@@ -89,7 +102,7 @@ impl PagesFile {
         let stored = guarded(path, || {
             if starts_as_array(path, &mut file)? {
                 let complex = options.complex && options.pixel.is_none();
-                let images = Images::open(path, &mut file, options.max_pixels, (true, complex))?;
+                let images = Images::open(path, &mut file, options.max_pixels, (taken, complex))?;
                 return Ok(Stored::Stack(file, images));
             }
             if !picture::is_tiff(&mut file).map_err(|error| Error::read(path, error))? {
@@ -117,6 +130,11 @@ impl PagesFile {
             #[cfg(feature = "zarr")]
             Stored::Zarr(chunks, _) => chunks.planes(),
         }
+    }
+
+    /// Returns the number of volumes, whose planes are the images.
+    pub fn volumes(&self) -> u32 {
+        if let Stored::Stack(_, images) = &self.stored { images.volumes } else { 1 }
     }
 
     /// Reads an image, from 1, and its metadata; those of `.npy` files say only whether numbers are complex.
@@ -188,6 +206,8 @@ pub struct PagesDraft<'a> {
     output: &'a ImageOutput<'a>,
     made: Made<'a>,
     pages: u32,
+    /// The volumes whose planes the images are.
+    volumes: u32,
     written: u32,
     to: To,
 }
@@ -245,11 +265,22 @@ impl ImageOutput<'_> {
         #[cfg(feature = "zarr")]
         if let Some(target) = self.folder() {
             let made = Made::Folder(target, target.draft().map_err(to_system)?);
-            return Ok(PagesDraft { output: self, made, pages, written: 0, to: To::Start });
+            return Ok(PagesDraft { output: self, made, pages, volumes: 1, written: 0, to: To::Start });
         }
         let path = self.of_pages()?;
         let made = Made::File(path, path.draft().map_err(to_system)?);
-        Ok(PagesDraft { output: self, made, pages, written: 0, to: To::Start })
+        Ok(PagesDraft { output: self, made, pages, volumes: 1, written: 0, to: To::Start })
+    }
+
+    /// Starts a file of several volumes of `planes` images each, as [`pages`](Self::pages) does; more than one only for `.npy`.
+    ///
+    /// # Errors
+    /// As [`pages`](Self::pages); [`Error::OneVolume`] for another format.
+    pub fn volumes(&self, volumes: u32, planes: u32) -> Result<PagesDraft<'_>> {
+        if volumes != 1 && !self.is_array() {
+            return Err(Error::OneVolume { path: self.path().into() });
+        }
+        Ok(PagesDraft { volumes, ..self.pages(volumes.saturating_mul(planes))? })
     }
 }
 
@@ -308,7 +339,9 @@ impl PagesDraft<'_> {
         };
         if self.output.is_array() {
             let mut head = Vec::new();
-            array::write_image_header(&mut head, Some(self.pages), (shape, pixel), metadata.complex)?;
+            let (volumes, planes) = (self.volumes, self.pages / self.volumes);
+            let leading = if volumes == 1 { &[planes][..] } else { &[volumes, planes] };
+            array::write_image_header(&mut head, leading, (shape, pixel), metadata.complex)?;
             bulk::write(file, &head, 0)?;
             return Ok(To::Stack { next: head.len() as u64, first: (shape, pixel) });
         }
@@ -321,7 +354,7 @@ impl PagesDraft<'_> {
     /// # Errors
     /// [`Error::Write`] if images are missing, and for errors of the system; the previous file is then unchanged.
     pub fn finish(self) -> Result<()> {
-        let PagesDraft { output, made, pages, written, to } = self;
+        let PagesDraft { output, made, pages, written, to, .. } = self;
         let to_system = |error: Trouble| Error::write(output.path(), error);
         if written < pages {
             return Err(Error::write(output.path(), format!("{written} of {pages} images were written")));

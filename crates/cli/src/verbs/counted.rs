@@ -30,7 +30,7 @@ impl<'a> Counted<'a> {
     ) -> Result<Counted<'a>> {
         devices.at(format!("reading {}", path.display()));
         if volume {
-            let planes = Planes::open(common, path, false)?;
+            let planes = Planes::open_all(common, path)?;
             return Ok(match planes.slab_bytes()? {
                 Some(memory) => Counted::Planes(planes, memory),
                 None => Counted::Whole(planes.read_stack()?),

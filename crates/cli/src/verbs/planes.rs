@@ -14,11 +14,15 @@ use std::sync::{Mutex, PoisonError};
 /// Volumes and intermediate results of an operation on a whole volume, in sizes of its volume.
 const WHOLE: u64 = 4;
 
-/// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF.
+/// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF. Of several volumes in a `.npy`
+/// file it is one.
 pub(super) struct Planes<'a> {
     common: &'a Common,
     path: PathBuf,
     file: Mutex<Open>,
+    /// Number of volumes, and the one at hand, from 0.
+    pub(super) volumes: u32,
+    volume: u32,
     pub(super) shape: VolumeShape,
     pub(super) pixel: PixelType,
     /// Of the first plane.
@@ -32,24 +36,45 @@ struct Open {
 }
 
 impl<'a> Planes<'a> {
-    /// Opens a volume, and reads its first plane; with `complex` also one of complex numbers.
+    /// Opens the first of the volumes in a file, and reads its first plane; with `complex` also of complex numbers.
     ///
     /// # Errors
     /// Errors of the file; more voxels than `--max-pixels` allows.
     pub(super) fn open(common: &'a Common, path: &Path, complex: bool) -> Result<Planes<'a>> {
-        let mut file = common.open_pages(path, complex)?;
-        let depth = file.pages();
+        Planes::of(common, path, common.open_volumes(path, complex)?)
+    }
+
+    /// Opens all volumes in a file as one, as [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) fn open_all(common: &'a Common, path: &Path) -> Result<Planes<'a>> {
+        let planes = Planes::open(common, path, false)?;
+        let VolumeShape { width, height, depth, channels } = planes.shape;
+        let shape = VolumeShape::new(width, height, depth.saturating_mul(planes.volumes), channels)?;
+        Ok(Planes { volumes: 1, shape, ..planes })
+    }
+
+    fn of(common: &'a Common, path: &Path, mut file: PagesFile) -> Result<Planes<'a>> {
+        let (pages, volumes) = (file.pages(), file.volumes());
+        let depth = pages / volumes;
         let (first, metadata) = common.read_one(&mut file, 1)?;
         let (plane, pixel) = (first.shape(), first.pixel_type());
-        let voxels = plane.pixels().saturating_mul(depth.into());
+        let voxels = plane.pixels().saturating_mul(pages.into());
         if voxels > common.max_pixels {
             let most = common.max_pixels;
-            let what = format!("the volume has {voxels} voxels; {most} are taken, or what --max-pixels says");
+            let holds = if volumes == 1 { "volume has".into() } else { format!("{volumes} volumes have") };
+            let what = format!("the {holds} {voxels} voxels; {most} are taken, or what --max-pixels says");
             return Err(Error::input(path, what));
         }
         let shape = VolumeShape::new(plane.width, plane.height, depth, plane.channels)?;
         let file = Mutex::new(Open { file, plane: (0, first) });
-        Ok(Planes { common, path: path.into(), file, shape, pixel, metadata })
+        Ok(Planes { common, path: path.into(), file, volumes, volume: 0, shape, pixel, metadata })
+    }
+
+    /// Takes another of the volumes, from 0.
+    pub(super) fn select(&mut self, volume: u32) {
+        self.volume = volume;
     }
 
     /// Returns the size of the samples, in bytes.
@@ -108,7 +133,8 @@ impl<'a> Planes<'a> {
     /// Reads consecutive planes, from 0, whose size `bytes` has.
     fn read_planes(&self, planes: Range<u32>, bytes: &mut [u8]) -> Result<()> {
         let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.common.grey && open.file.read_stored(planes.clone(), bytes)? {
+        let first = self.volume * self.shape.depth;
+        if !self.common.grey && open.file.read_stored(first + planes.start..first + planes.end, bytes)? {
             return Ok(());
         }
         let each = bytes.len() / planes.len();
@@ -118,8 +144,9 @@ impl<'a> Planes<'a> {
         })
     }
 
-    /// Reads a plane, from 0, unless it is at hand.
+    /// Reads a plane of the volume, from 0, unless it is at hand.
     fn plane<'b>(&self, open: &'b mut Open, plane: u32) -> Result<&'b AnyImage<'static>> {
+        let plane = self.volume * self.shape.depth + plane;
         if open.plane.0 != plane {
             let page = plane + 1;
             let read = self.common.read_one(&mut open.file, page);
@@ -221,15 +248,15 @@ pub(super) struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// Starts to write a volume of this shape and type.
+    /// Starts to write volumes of this shape and type.
     pub(super) fn new(
         draft: PagesDraft<'a>,
-        (shape, pixel): (VolumeShape, PixelType),
+        (shape, volumes, pixel): (VolumeShape, u32, PixelType),
         metadata: &'a Metadata,
         devices: &'a Devices,
     ) -> Written<'a> {
         let plane = shape.plane().samples() as usize * pixel.size_bytes();
-        let rate = Rate::new("plane", (shape.depth, 0), plane, devices);
+        let rate = Rate::new("plane", (shape.depth * volumes, 0), plane, devices);
         Written { draft: Mutex::new(draft), plane: (shape.plane(), pixel), metadata, rate }
     }
 

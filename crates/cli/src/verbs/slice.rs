@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     let file = args.image.open(&args.output, None, None)?;
     devices.at(format!("reading {}", args.input.display()));
-    let planes = Planes::open(&args.common, &args.input, false)?;
+    let planes = Planes::open_all(&args.common, &args.input)?;
     let (shape, pixel) = (planes.shape, planes.pixel);
     let slice = match (args.max, args.at) {
         (true, _) => Slice::Largest,

@@ -11,6 +11,7 @@ use apron::volumes::{
     VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
 };
 use apron::{AnyImage, PixelType, ReadRows};
+use apron_files::PagesDraft;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -37,9 +38,9 @@ pub(super) fn run(
     // Whether the format holds several pages is found before anything is read.
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
-    let planes = Planes::open(common, &input, complex::takes_volume(formula))?;
-    let (shape, pixel) = (planes.shape, planes.pixel);
-    if planes.metadata.complex {
+    let mut planes = Planes::open(common, &input, complex::takes_volume(formula))?;
+    let (shape, pixel, metadata) = (planes.shape, planes.pixel, planes.metadata.clone());
+    if metadata.complex {
         complex::check(verb, &file, args.out_type, pixel)?;
         complex::deep(&borders)?;
     }
@@ -47,38 +48,64 @@ pub(super) fn run(
     let device = devices.get(common.device)?;
     let out_type = args.out_type.unwrap_or(pixel);
     let built = (borders, extent, anchor, out_type);
-    let metadata = &planes.metadata;
-    let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
+    let (mut of_all, mut out, mut copy_out_ms) = (None::<apron::Report>, shape, 0.0);
+    let mut joined = |report: apron::Report| {
+        of_all = Some(match of_all.take() {
+            Some(before) => apron::Report {
+                kernels: before.kernels + report.kernels,
+                copy_in: before.copy_in + report.copy_in,
+                ..before
+            },
+            None => report,
+        });
+    };
+    match planes.slab_bytes()? {
         None => {
-            let volume = planes.read()?;
-            devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
-            let result = filter(args, built, device.filter_volume(&volume, formula.clone())).run()?;
-            let (ran, out) = (result.report()?, result.shape());
-            let copy = Instant::now();
-            let result = result.into_host()?;
-            let copied = milliseconds(copy.elapsed());
-            devices.at(format!("writing {}", output.display()));
-            let mut draft = file.pages(out.depth)?;
-            (0..out.depth).try_for_each(|z| Ok::<_, Error>(draft.write(&result.plane(z)?, metadata)?))?;
-            draft.finish()?;
-            (ran, out, copied)
+            let mut draft = None;
+            for number in 0..planes.volumes {
+                planes.select(number);
+                let volume = planes.read()?;
+                let at = match planes.volumes {
+                    1 => String::new(),
+                    volumes => format!("volume {} of {volumes}: ", number + 1),
+                };
+                devices.at(format!("{at}{verb} of {shape} {pixel} on {}", device.name()));
+                let result = filter(args, built, device.filter_volume(&volume, formula.clone())).run()?;
+                joined(result.report()?);
+                let copy = Instant::now();
+                let result = result.into_host()?;
+                copy_out_ms += milliseconds(copy.elapsed());
+                devices.at(format!("{at}writing {}", output.display()));
+                out = result.shape();
+                let draft = match &mut draft {
+                    Some(draft) => draft,
+                    none => none.insert(file.volumes(planes.volumes, out.depth)?),
+                };
+                (0..out.depth).try_for_each(|z| Ok::<_, Error>(draft.write(&result.plane(z)?, &metadata)?))?;
+            }
+            draft.map_or(Ok(()), PagesDraft::finish)?;
         }
         Some(memory) => {
-            let memory = left(memory, file.held_by_pages((shape.plane(), out_type), shape.depth, metadata))?;
-            let rows = VolumeSource::from_stack(&planes as &dyn ReadRows, shape.depth)?;
-            let filter = filter(args, built, device.filter_volume(rows, formula.clone()));
-            let written = Written::new(file.pages(shape.depth)?, (shape, out_type), metadata, devices);
-            let ran = filter.run_rows(&written, memory).map_err(|error| planes.error(error))?;
+            let memory = left(memory, file.held_by_pages((shape.plane(), out_type), shape.depth, &metadata))?;
+            let draft = file.volumes(planes.volumes, shape.depth)?;
+            let written = Written::new(draft, (shape, planes.volumes, out_type), &metadata, devices);
+            for number in 0..planes.volumes {
+                planes.select(number);
+                let rows = VolumeSource::from_stack(&planes as &dyn ReadRows, shape.depth)?;
+                let filter = filter(args, built, device.filter_volume(rows, formula.clone()));
+                joined(filter.run_rows(&written, memory).map_err(|error| planes.error(error))?);
+            }
             written.finish()?;
-            (ran, shape, 0.0)
         }
-    };
+    }
+    let ran = of_all.ok_or(Error::NoImage)?;
     let mut ran = Ran::of(verb, &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
-    ran.pages = Some(shape.depth);
+    ran.pages = Some(shape.depth * planes.volumes);
     ran.copy_out_ms = copy_out_ms;
     ran.total_ms = milliseconds(start.elapsed());
     let (output, out_type) = (output.display().to_string(), out_type.to_string());
-    let made = Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth: out.depth };
+    let (volumes, out_depth) = (planes.volumes, out.depth);
+    let made = Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth, volumes };
     Ok(Report { ran, made })
 }
 
