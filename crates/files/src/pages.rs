@@ -293,10 +293,25 @@ impl PagesDraft<'_> {
     /// shape or type than the first, unless the format is TIFF; [`Error::Write`] for errors of the system, for more images than were said, and for a
     /// TIFF whose later pages make it larger than 4 GiB though it was not to be expected from the first.
     pub fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<()> {
-        let found = (image.shape(), image.pixel_type());
-        self.output.check_with(metadata, found.1, found.0.channels)?;
+        self.write_stacked(&image.bytes(), (image.shape(), image.pixel_type()), metadata)
+    }
+
+    /// Writes the next images, which lie in `bytes` without gaps, as [`write`](Self::write) does one: of this shape and type, with
+    /// these metadata.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    ///
+    /// # Panics
+    /// If `bytes` has not the size of one or more such images.
+    pub fn write_stacked(&mut self, bytes: &[u8], found: (Shape, PixelType), metadata: &Metadata) -> Result<()> {
+        let (shape, pixel) = found;
+        let each = shape.samples() as usize * pixel.size_bytes();
+        assert!(!bytes.is_empty() && bytes.len().is_multiple_of(each), "whole images");
+        let count = bytes.len() / each;
+        self.output.check_with(metadata, pixel, shape.channels)?;
         let to_system = |error: Trouble| Error::write(self.output.path(), error);
-        if self.written == self.pages {
+        if count > (self.pages - self.written) as usize {
             return Err(to_system(format!("all {} images are there already", self.pages).into()));
         }
         if let To::Start = self.to {
@@ -312,17 +327,25 @@ impl PagesDraft<'_> {
             }
             #[cfg(feature = "zarr")]
             (To::Zarr { writer, .. }, _) => {
-                writer.write_lines(self.written, &image.bytes()).map_err(|error| to_system(error.into()))?;
+                writer.write_lines(self.written, bytes).map_err(|error| to_system(error.into()))?;
             }
             (To::Stack { next, .. }, Made::File(_, draft)) => {
-                let bytes = image.bytes();
-                bulk::write(draft.file(), &bytes, *next).map_err(|error| to_system(error.into()))?;
+                bulk::write(draft.file(), bytes, *next).map_err(|error| to_system(error.into()))?;
                 *next += bytes.len() as u64;
             }
-            (To::Tiff(pages), _) => pages.write(image, metadata).map_err(to_system)?,
+            (To::Tiff(pages), _) => {
+                for bytes in bytes.chunks_exact(each) {
+                    let image = AnyImage::from_bytes(pixel, shape, |to| {
+                        to.copy_from_slice(bytes);
+                        Ok(())
+                    });
+                    let written = image.map_err(Trouble::from).and_then(|image| pages.write(&image, metadata));
+                    written.map_err(to_system)?;
+                }
+            }
             _ => {}
         }
-        self.written += 1;
+        self.written += count as u32;
         Ok(())
     }
 

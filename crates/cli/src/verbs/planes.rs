@@ -268,19 +268,12 @@ impl<'a> Written<'a> {
 
 impl WriteRows for Written<'_> {
     fn write_rows(&self, first: u32, bytes: &[u8]) -> apron::Result<()> {
-        let (shape, pixel) = self.plane;
         let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
-        for plane in bytes.chunks_exact(shape.samples() as usize * pixel.size_bytes()) {
-            let image = AnyImage::from_bytes(pixel, shape, |bytes| {
-                bytes.copy_from_slice(plane);
-                Ok(())
-            })?;
-            let what = || format!("writing from row {first} on");
-            draft
-                .write(&image, self.metadata)
-                .map_err(|error| apron::Error::Rows { what: what(), source: Error::from(error).into() })?;
-            self.rate.add(plane.len());
-        }
+        let what = || format!("writing from row {first} on");
+        draft
+            .write_stacked(bytes, self.plane, self.metadata)
+            .map_err(|error| apron::Error::Rows { what: what(), source: Error::from(error).into() })?;
+        self.rate.add(bytes.len());
         Ok(())
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn run(
                     Some(draft) => draft,
                     none => none.insert(file.volumes(planes.volumes, out.depth)?),
                 };
-                (0..out.depth).try_for_each(|z| Ok::<_, Error>(draft.write(&result.plane(z)?, &metadata)?))?;
+                draft.write_stacked(&result.stack().bytes(), (out.plane(), out_type), &metadata)?;
             }
             draft.map_or(Ok(()), PagesDraft::finish)?;
         }
