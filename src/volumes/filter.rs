@@ -56,7 +56,8 @@ impl<'a> VolumeFilterBuilder<'a> {
     ///
     /// let volume = Volume::new(1, 1, 4, 1, vec![3u8, 6, 9, 30])?;
     /// let part = VolumeRegion { corner: [0, 0, 2], size: [1, 1, 1] };
-    /// let filter = Device::cpu().filter_volume(&volume, volumes::mean([1, 1, 3])?);
+    /// let device = Device::cpu();
+    /// let filter = device.filter_volume(&volume, volumes::mean([1, 1, 3])?);
     /// let mean = filter.extent(VolumeExtent::Region(part)).run()?;
     /// assert_eq!(mean.download::<u8>()?.packed()[..], [15]); // of 6, 9 and 30
     /// # Ok::<(), apron::Error>(())
@@ -99,9 +100,9 @@ impl<'a> VolumeFilterBuilder<'a> {
     /// ```
     /// use apron::{Device, volumes::{self, Volume}};
     ///
-    /// let volume = Volume::new(2, 1, 2, 1, vec![1u8, 2, 0, 3])?;
+    /// let (device, volume) = (Device::cpu(), Volume::new(2, 1, 2, 1, vec![1u8, 2, 0, 3])?);
     /// let mean = |stored| {
-    ///     let filter = Device::cpu().filter_volume(&volume, volumes::mean([2, 1, 2])?).border(apron::Border::Wrap);
+    ///     let filter = device.filter_volume(&volume, volumes::mean([2, 1, 2])?).border(apron::Border::Wrap);
     ///     filter.store_between_passes(stored).run()?.download::<u8>()
     /// };
     /// assert_eq!(mean(false)?.packed()[..], [2; 4]); // 6 / 4

@@ -2,6 +2,34 @@
 
 use std::path::Path;
 
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl std::str::FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Bytes, String> {
+        let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit = match unit.trim().to_ascii_lowercase().as_str() {
+            "" | "b" => 1u64,
+            "kb" => 1000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "k" | "kib" => 1 << 10,
+            "m" | "mib" => 1 << 20,
+            "g" | "gib" => 1 << 30,
+            "t" | "tib" => 1 << 40,
+            _ => return Err("must be a number of bytes with a unit, such as 2GiB, 500MB or 1000000".into()),
+        };
+        match number.parse::<f64>() {
+            Ok(number) if number > 0.0 => Ok(Bytes((number * unit as f64) as u64)),
+            _ => Err("must be a number above 0, such as 2GiB".into()),
+        }
+    }
+}
+
 /// Bytes that an image takes per pixel while it is decoded, filtered and encoded: up to four channels as read, as a result and
 /// as f32 in between, and what encoders hold.
 const BYTES_PER_PIXEL: u64 = 32;

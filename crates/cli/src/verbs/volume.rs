@@ -10,8 +10,8 @@ use crate::report::{Made, Ran, Report, milliseconds};
 use apron::volumes::{
     VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
 };
-use apron::{AnyImage, PixelType, ReadRows};
-use apron_files::PagesDraft;
+use apron::{AnyImage, Device, PixelType, ReadRows};
+use apron_files::{ImageOutput, Metadata};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -45,60 +45,13 @@ pub(super) fn run(
         complex::deep(&borders)?;
     }
     check(verb, shape, (formula, extent), args)?;
-    let device = devices.get(common.device)?;
     let out_type = args.out_type.unwrap_or(pixel);
-    let built = (borders, extent, anchor, out_type);
-    let (mut of_all, mut out, mut copy_out_ms) = (None::<apron::Report>, shape, 0.0);
-    let mut joined = |report: apron::Report| {
-        of_all = Some(match of_all.take() {
-            Some(before) => apron::Report {
-                kernels: before.kernels + report.kernels,
-                copy_in: before.copy_in + report.copy_in,
-                ..before
-            },
-            None => report,
-        });
+    let device = devices.get(common.device)?;
+    let job = Job { verb, args, formula, options: (borders, extent, anchor, out_type), device, file: &file, metadata };
+    let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
+        None => job.run(&mut planes, devices)?,
+        Some(memory) => (job.run_by_slabs(&mut planes, memory, devices)?, shape, 0.0),
     };
-    match planes.slab_bytes()? {
-        None => {
-            let mut draft = None;
-            for number in 0..planes.volumes {
-                planes.select(number);
-                let volume = planes.read()?;
-                let at = match planes.volumes {
-                    1 => String::new(),
-                    volumes => format!("volume {} of {volumes}: ", number + 1),
-                };
-                devices.at(format!("{at}{verb} of {shape} {pixel} on {}", device.name()));
-                let result = filter(args, built, device.filter_volume(&volume, formula.clone())).run()?;
-                joined(result.report()?);
-                let copy = Instant::now();
-                let result = result.into_host()?;
-                copy_out_ms += milliseconds(copy.elapsed());
-                devices.at(format!("{at}writing {}", output.display()));
-                out = result.shape();
-                let draft = match &mut draft {
-                    Some(draft) => draft,
-                    none => none.insert(file.volumes(planes.volumes, out.depth)?),
-                };
-                draft.write_stacked(&result.stack().bytes(), (out.plane(), out_type), &metadata)?;
-            }
-            draft.map_or(Ok(()), PagesDraft::finish)?;
-        }
-        Some(memory) => {
-            let memory = left(memory, file.held_by_pages((shape.plane(), out_type), shape.depth, &metadata))?;
-            let draft = file.volumes(planes.volumes, shape.depth)?;
-            let written = Written::new(draft, (shape, planes.volumes, out_type), &metadata, devices);
-            for number in 0..planes.volumes {
-                planes.select(number);
-                let rows = VolumeSource::from_stack(&planes as &dyn ReadRows, shape.depth)?;
-                let filter = filter(args, built, device.filter_volume(rows, formula.clone()));
-                joined(filter.run_rows(&written, memory).map_err(|error| planes.error(error))?);
-            }
-            written.finish()?;
-        }
-    }
-    let ran = of_all.ok_or(Error::NoImage)?;
     let mut ran = Ran::of(verb, &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
     ran.pages = Some(shape.depth * planes.volumes);
     ran.copy_out_ms = copy_out_ms;
@@ -109,14 +62,79 @@ pub(super) fn run(
     Ok(Report { ran, made })
 }
 
-/// Sets the options of a filter.
-fn filter<'a>(
+/// A filter of each volume in a file.
+struct Job<'a> {
+    verb: &'static str,
     args: &'a FilterArgs,
-    (borders, extent, anchor, out_type): (VolumeBorders, VolumeExtent, Option<[u32; 3]>, PixelType),
-    filter: VolumeFilterBuilder<'a>,
-) -> VolumeFilterBuilder<'a> {
-    let filter = args.stored_volume(filter).border(borders).extent(extent).anchor(anchor);
-    filter.out_type(out_type).variant(args.common.variant.as_deref())
+    formula: &'a VolumeFormula,
+    options: (VolumeBorders, VolumeExtent, Option<[u32; 3]>, PixelType),
+    device: Device,
+    file: &'a ImageOutput<'a>,
+    metadata: Metadata,
+}
+
+impl Job<'_> {
+    /// Builds the filter of a volume.
+    fn filter<'b>(&'b self, volume: impl Into<VolumeSource<'b>>) -> VolumeFilterBuilder<'b> {
+        let (borders, extent, anchor, out_type) = self.options;
+        let filter = self.device.filter_volume(volume, self.formula.clone());
+        let filter = self.args.stored_volume(filter).border(borders).extent(extent).anchor(anchor);
+        filter.out_type(out_type).variant(self.args.common.variant.as_deref())
+    }
+
+    /// Filters each volume as a whole. Returns the report, the shape of a result, and the time in which results were copied from
+    /// the device, in milliseconds.
+    fn run(&self, planes: &mut Planes<'_>, devices: &Devices) -> Result<(apron::Report, VolumeShape, f64)> {
+        let (shape, pixel, volumes, output) = (planes.shape, planes.pixel, planes.volumes, self.file.path().display());
+        let (mut all, mut made, mut copy_out_ms) = (None, None, 0.0);
+        for number in 0..volumes {
+            planes.select(number);
+            let at = if volumes == 1 { String::new() } else { format!("volume {} of {volumes}: ", number + 1) };
+            devices.at(format!("{at}{} of {shape} {pixel} on {}", self.verb, self.device.name()));
+            let volume = planes.read()?;
+            let result = self.filter(&volume).run()?;
+            add(&mut all, result.report()?);
+            let copy = Instant::now();
+            let result = result.into_host()?;
+            copy_out_ms += milliseconds(copy.elapsed());
+            devices.at(format!("{at}writing {output}"));
+            let (draft, out) = match &mut made {
+                Some(made) => made,
+                none => none.insert((self.file.volumes(volumes, result.shape().depth)?, result.shape())),
+            };
+            draft.write_stacked(&result.stack().bytes(), (out.plane(), result.pixel_type()), &self.metadata)?;
+        }
+        let (Some(ran), Some((draft, out))) = (all, made) else { return Err(Error::NoImage) };
+        draft.finish()?;
+        Ok((ran, out, copy_out_ms))
+    }
+
+    /// Filters each volume by slabs, which take at most `memory` bytes.
+    fn run_by_slabs(&self, planes: &mut Planes<'_>, memory: u64, devices: &Devices) -> Result<apron::Report> {
+        let (shape, volumes, (.., out_type)) = (planes.shape, planes.volumes, self.options);
+        let memory = left(memory, self.file.held_by_pages((shape.plane(), out_type), shape.depth, &self.metadata))?;
+        let draft = self.file.volumes(volumes, shape.depth)?;
+        let written = Written::new(draft, (shape, volumes, out_type), &self.metadata, devices);
+        let mut all = None;
+        for number in 0..volumes {
+            planes.select(number);
+            let rows = VolumeSource::from_stack(&*planes as &dyn ReadRows, shape.depth)?;
+            add(&mut all, self.filter(rows).run_rows(&written, memory).map_err(|error| planes.error(error))?);
+        }
+        written.finish()?;
+        all.ok_or(Error::NoImage)
+    }
+}
+
+/// Adds the times of another volume.
+fn add(all: &mut Option<apron::Report>, of_one: apron::Report) {
+    match all {
+        Some(all) => {
+            all.kernels += of_one.kernels;
+            all.copy_in += of_one.copy_in;
+        }
+        None => *all = Some(of_one),
+    }
 }
 
 /// Checks the voxels of full output, and the products of taps and samples, against the limit, and warns of many products.

@@ -28,6 +28,9 @@ const MOST_HELD: usize = 64 << 20;
 /// A chunk may have this many pixels, whatever the limit of an image's.
 const SMALL: u64 = 1 << 22;
 
+/// Rows that a thread copies at a time.
+const BAND: usize = 16;
+
 /// Numbers in the indices of shards that stay in memory.
 const MOST_INDEX: usize = 1 << 22;
 
@@ -192,6 +195,16 @@ impl Chunks {
             let end = lines.end.min(first.saturating_add(each));
             let at = match held.iter().position(|(held, _)| *held == index) {
                 Some(at) => at,
+                // All lines of these chunks are read, and they would not stay decoded for the next ones.
+                None if next == first
+                    && end == self.layout.lines().min(first.saturating_add(each))
+                    && (lines.end - end) as usize * line >= self.most_held =>
+                {
+                    let (to, after) = std::mem::take(&mut rest).split_at_mut((end - next) as usize * line);
+                    self.decode_lines(index, to)?;
+                    (rest, next) = (after, end);
+                    continue;
+                }
                 None => {
                     let size = each.min(self.layout.lines() - first) as usize * line;
                     check_memory::<u8>(size as u64, self.layout.shape)
@@ -218,29 +231,35 @@ impl Chunks {
         self.layout.lines_of(self.chunk)
     }
 
-    /// Decodes chunks with the same lines, without their padding.
+    /// Decodes chunks with the same lines, without their padding: a few per thread at a time, which are then copied by all threads.
     fn decode_lines(&self, index: u32, lines: &mut [u8]) -> Result<()> {
         let [_, rows, columns, parts] = self.chunk;
-        let lines = Mutex::new(lines);
-        self.layout.places(index.into(), self.chunk).try_for_each(|at| {
-            let decoded = self.chunk(at)?;
-            let [_, row, column, part] = at;
-            let (mut lines, left) = (locked(&lines), (column * columns, part * parts));
+        let (row_bytes, chunk_row) =
+            (self.layout.row_bytes(), (columns * parts) as usize * self.layout.pixel.size_bytes());
+        let places: Vec<[u64; 4]> = self.layout.places(index.into(), self.chunk).collect();
+        for places in places.chunks(2 * rayon::current_num_threads()) {
+            let decoded = places.par_iter().map(|&at| Ok((at, self.chunk(at)?)));
+            let decoded = decoded.collect::<Result<Vec<_>>>()?;
             if self.layout.planes.is_none() {
-                self.place(&mut lines, decoded.as_deref(), left);
-                return Ok(());
+                lines.par_chunks_mut(BAND * row_bytes).enumerate().for_each(|(band, lines)| {
+                    for ([_, _, column, part], chunk) in &decoded {
+                        let chunk = chunk.as_deref().map(|chunk| &chunk[band * BAND * chunk_row..]);
+                        self.place(lines, chunk, (column * columns, part * parts));
+                    }
+                });
+                continue;
             }
-            // From each plane the rows that the chunk has.
-            let row_bytes = self.layout.row_bytes();
-            let top = (row * rows) as usize * row_bytes;
-            let height = rows.min(u64::from(self.layout.shape.height) - row * rows) as usize * row_bytes;
-            let each = (rows * columns * parts) as usize * self.layout.pixel.size_bytes();
-            for (number, plane) in lines.chunks_exact_mut(self.layout.line_bytes()).enumerate() {
-                let part = decoded.as_deref().map(|chunk| &chunk[number * each..]);
-                self.place(&mut plane[top..top + height], part, left);
-            }
-            Ok(())
-        })
+            lines.par_chunks_mut(self.layout.line_bytes()).enumerate().for_each(|(number, plane)| {
+                for ([_, row, column, part], chunk) in &decoded {
+                    // From each plane the rows that the chunk has.
+                    let top = (row * rows) as usize * row_bytes;
+                    let height = rows.min(u64::from(self.layout.shape.height) - row * rows) as usize * row_bytes;
+                    let chunk = chunk.as_deref().map(|chunk| &chunk[number * rows as usize * chunk_row..]);
+                    self.place(&mut plane[top..top + height], chunk, (column * columns, part * parts));
+                }
+            });
+        }
+        Ok(())
     }
 
     /// Copies a plane of a chunk, or the fill value, to its place in rows of the image.

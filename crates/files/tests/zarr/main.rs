@@ -292,6 +292,14 @@ fn strips_of_any_height_give_the_files_of_the_whole() {
         written.unwrap();
         assert!(files(&whole) == files(&strips), "{heights:?}");
     }
+    // Chunks that would not stay decoded are decoded into their place.
+    let mut file = RowsFile::open(&whole, LIMIT).unwrap().unwrap();
+    file.hold(0);
+    for rows in [0..61u32, 5..50, 16..32, 15..61] {
+        let mut bytes = vec![7; rows.len() * row];
+        file.read_rows(rows.clone(), &mut bytes).unwrap();
+        assert!(bytes == image.bytes()[rows.start as usize * row..rows.end as usize * row], "{rows:?}");
+    }
     // Rows that are read stay decoded.
     let file = RowsFile::open(&whole, LIMIT).unwrap().unwrap();
     let mut bytes = vec![0; 30 * row];
