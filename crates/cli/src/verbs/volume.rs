@@ -10,7 +10,7 @@ use crate::report::{Made, Ran, Report, milliseconds};
 use apron::volumes::{
     VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
 };
-use apron::{AnyImage, Device, PixelType, ReadRows};
+use apron::{AnyImage, Border, Device, PixelType, ReadRows};
 use apron_files::{ImageOutput, Metadata};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -48,9 +48,13 @@ pub(super) fn run(
     let out_type = args.out_type.unwrap_or(pixel);
     let device = devices.get(common.device)?;
     let job = Job { verb, args, formula, options: (borders, extent, anchor, out_type), device, file: &file, metadata };
+    // Slabs give a result of the volume's size. Another is taken whole, unless that would take more memory than was asked for.
+    let has_slabs = extent == VolumeExtent::Same && !borders.axes().contains(&Border::Crop);
     let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
-        None => job.run(&mut planes, devices)?,
-        Some(memory) => (job.run_by_slabs(&mut planes, memory, devices)?, shape, 0.0),
+        Some(memory) if has_slabs || common.memory.is_some() => {
+            (job.run_by_slabs(&mut planes, memory, devices)?, shape, 0.0)
+        }
+        _ => job.run(&mut planes, devices)?,
     };
     let mut ran = Ran::of(verb, &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
     ran.pages = Some(shape.depth * planes.volumes);
