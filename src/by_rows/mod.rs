@@ -160,8 +160,9 @@ fn each_strip(
     memory: u64,
     mut take: impl FnMut(AnyImage<'static>) -> Result<()>,
 ) -> Result<usize> {
-    let (strips, pool) = (strips(operation, rows, (0, 1), memory)?, Pool::default());
-    read_ahead(operation, &strips, |strip| read_runs(rows, slice::from_ref(strip), &pool), |_, image| take(image))?;
+    let strips = strips(operation, rows, (0, 1), memory)?;
+    let read = |strip: &Range<u32>| read_runs(rows, slice::from_ref(strip), &Pool::default());
+    read_ahead(operation, &strips, read, |_, image| take(image))?;
     Ok(strips.len())
 }
 

@@ -46,7 +46,7 @@ impl ReadRows for Rows {
 
 /// A result in memory.
 #[derive(Default)]
-struct Written(Mutex<Vec<u8>>);
+pub(crate) struct Written(pub(crate) Mutex<Vec<u8>>);
 
 impl WriteRows for Written {
     fn write_rows(&self, _: u32, bytes: &[u8]) -> Result<()> {

@@ -1,14 +1,14 @@
 //! Filters of volumes: the same bits as the reference on every device, the laws in three dimensions, and what is refused.
 
+use crate::rows::Written;
 use apron::volumes::{
     self, AnyVolume, DeviceVolume, Volume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeMask, VolumeRegion,
     VolumeShape,
 };
-use apron::{Border, Device, Error, ErrorKind, Image, PixelType, Taps, WriteRows};
+use apron::{Border, Device, Error, ErrorKind, Image, PixelType, Taps};
 use apron_testkit::{Data, first_mismatch, gpu_or_skip, random_image};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use std::sync::Mutex;
 
 /// Draws a volume whose samples need rounding.
 fn random_volume(rng: &mut StdRng, pixel: PixelType) -> AnyVolume<'static> {
@@ -27,6 +27,29 @@ fn random_border(rng: &mut StdRng) -> Border {
     let constant = Border::Constant(rng.random_range(-3.0..9.0));
     [constant, Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Crop]
         [rng.random_range(0..6)]
+}
+
+/// Draws borders with which the result has the volume's size.
+fn random_borders(rng: &mut StdRng) -> VolumeBorders {
+    let mut border = || std::iter::repeat_with(|| random_border(rng)).find(|border| *border != Border::Crop).unwrap();
+    VolumeBorders::by_axis(border(), border(), border())
+}
+
+/// Draws an anchor for some of the formulas that have one.
+fn random_anchor(rng: &mut StdRng, formula: &VolumeFormula) -> Option<[u32; 3]> {
+    match formula {
+        VolumeFormula::Sums { weights, .. } if rng.random_bool(0.5) => {
+            Some(weights.size().map(|side| rng.random_range(0..side)))
+        }
+        _ => None,
+    }
+}
+
+/// Draws a region of a volume.
+fn random_region(rng: &mut StdRng, shape: VolumeShape) -> VolumeRegion {
+    let sides = shape.sides();
+    let corner = sides.map(|side| rng.random_range(0..side));
+    VolumeRegion { corner, size: [0, 1, 2].map(|axis| rng.random_range(1..=sides[axis] - corner[axis])) }
 }
 
 /// Draws a formula of any kind.
@@ -71,19 +94,10 @@ fn check(device: &Device, cases: u64) -> usize {
         };
         let extent = match rng.random_range(0..10) {
             0 | 1 => VolumeExtent::Full,
-            2..5 => {
-                let corner = volume.shape().sides().map(|side| rng.random_range(0..side));
-                let rest = [0, 1, 2].map(|axis| volume.shape().sides()[axis] - corner[axis]);
-                VolumeExtent::Region(VolumeRegion { corner, size: rest.map(|rest| rng.random_range(1..=rest)) })
-            }
+            2..5 => VolumeExtent::Region(random_region(rng, volume.shape())),
             _ => VolumeExtent::Same,
         };
-        let anchor = match &formula {
-            VolumeFormula::Sums { weights, .. } if rng.random_bool(0.5) => {
-                Some(weights.size().map(|side| rng.random_range(0..side)))
-            }
-            _ => None,
-        };
+        let anchor = random_anchor(rng, &formula);
         let run = |device: &Device| {
             let filter = device.filter_volume(&volume, formula.clone()).border(borders).extent(extent);
             filter.out_type(dst).anchor(anchor).run()
@@ -128,16 +142,8 @@ fn check_regions(device: &Device, cases: u64) {
         let mut pixel = || PixelType::ALL[rng.random_range(0..PixelType::ALL.len())];
         let (src, dst) = (pixel(), pixel());
         let (volume, formula) = (random_volume(rng, src), random_formula(rng));
-        let mut border = || loop {
-            match random_border(rng) {
-                Border::Crop => {}
-                border => return border,
-            }
-        };
-        let borders = VolumeBorders::by_axis(border(), border(), border());
-        let sides = volume.shape().sides();
-        let corner = sides.map(|side| rng.random_range(0..side));
-        let size = [0, 1, 2].map(|axis| rng.random_range(1..=sides[axis] - corner[axis]));
+        let borders = random_borders(rng);
+        let region @ VolumeRegion { corner, size } = random_region(rng, volume.shape());
         let on_device = rng.random_bool(0.5).then(|| device.upload_volume(&volume).unwrap());
         let run = |extent| {
             let filter = match &on_device {
@@ -146,7 +152,7 @@ fn check_regions(device: &Device, cases: u64) {
             };
             filter.border(borders).extent(extent).out_type(dst).run().unwrap().into_host().unwrap()
         };
-        let part = run(VolumeExtent::Region(VolumeRegion { corner, size }));
+        let part = run(VolumeExtent::Region(region));
         let whole = run(VolumeExtent::Same).region(corner, size).unwrap();
         let of =
             format!("seed {seed}: {src} to {dst}, {borders}, {corner:?} {size:?}, {:?}, {formula:?}", volume.shape());
@@ -169,17 +175,6 @@ fn regions_have_the_bits_of_the_whole_on_a_gpu() {
     }
 }
 
-/// Rows that were written, one strip after the other.
-#[derive(Default)]
-struct Written(Mutex<Vec<u8>>);
-
-impl WriteRows for Written {
-    fn write_rows(&self, _: u32, bytes: &[u8]) -> apron::Result<()> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(())
-    }
-}
-
 /// Checks random filters of several slabs against those of the whole volume, by their bits.
 fn check_slabs(device: &Device, cases: u64) {
     let mut several = 0;
@@ -191,19 +186,8 @@ fn check_slabs(device: &Device, cases: u64) {
         let shape = VolumeShape::new(rng.random_range(1..9), rng.random_range(1..9), depth, 1).unwrap();
         let stack = random_image(rng, src, shape.stacked(), Data::Special);
         let (volume, formula) = (AnyVolume::new(stack, depth).unwrap(), random_formula(rng));
-        let mut border = || loop {
-            match random_border(rng) {
-                Border::Crop => {}
-                border => return border,
-            }
-        };
-        let borders = VolumeBorders::by_axis(border(), border(), border());
-        let anchor = match &formula {
-            VolumeFormula::Sums { weights, .. } if rng.random_bool(0.5) => {
-                Some(weights.size().map(|side| rng.random_range(0..side)))
-            }
-            _ => None,
-        };
+        let borders = random_borders(rng);
+        let anchor = random_anchor(rng, &formula);
         let filter = || {
             let filter = device.filter_volume(&volume, formula.clone()).border(borders);
             filter.out_type(dst).anchor(anchor)

@@ -129,7 +129,8 @@ pub(crate) struct FilterArgs {
     /// the bits
     #[arg(long, value_name = "NAME", default_value = "saturate", value_parser = choice(OVERFLOWS))]
     overflow: Overflow,
-    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: planes first, then columns, then rows
+    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: planes first, then columns,
+    /// then rows
     #[arg(long)]
     store_between_passes: bool,
     /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of a tile), or

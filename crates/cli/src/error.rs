@@ -76,7 +76,9 @@ impl Error {
             Error::Files(apron_files::Error::NotBuilt { feature: "zarr", .. }) => {
                 "; `cargo install --path crates/cli --features zarr` makes one that has it"
             }
-            Error::Files(apron_files::Error::Stack { .. }) => "; --volume of stats, histogram and filters takes them as one, --pages of a filter one by one",
+            Error::Files(apron_files::Error::Stack { .. }) => {
+                "; --volume of stats, histogram and filters takes them as one, --pages of a filter one by one"
+            }
             Error::Files(apron_files::Error::Complex { .. }) => {
                 " (gaussian, box, separable, correlate and others, without --clamp, --grey, --in-type, --keep-alpha and --rescale)"
             }

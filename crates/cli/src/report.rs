@@ -81,11 +81,12 @@ pub(crate) struct Report {
     pub(crate) made: Made,
 }
 
-/// The result of a verb.
+/// Whether a number says nothing in a report.
 fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
+/// The result of a verb.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Made {

@@ -1,6 +1,6 @@
 //! Volumes in files: the images of a file as planes, read whole or slab by slab.
 
-use super::strips::{Rate, left};
+use super::strips::{Rate, Shown, WHOLE, left};
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::room;
@@ -10,9 +10,6 @@ use apron_files::{Metadata, PagesDraft, PagesFile};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-/// Volumes and intermediate results of an operation on a whole volume, in sizes of its volume.
-const WHOLE: u64 = 4;
 
 /// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF. Of several volumes in a `.npy`
 /// file it is one.
@@ -41,21 +38,7 @@ impl<'a> Planes<'a> {
     /// # Errors
     /// Errors of the file; more voxels than `--max-pixels` allows.
     pub(super) fn open(common: &'a Common, path: &Path, complex: bool) -> Result<Planes<'a>> {
-        Planes::of(common, path, common.open_volumes(path, complex)?)
-    }
-
-    /// Opens all volumes in a file as one, as [`open`](Self::open) does.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub(super) fn open_all(common: &'a Common, path: &Path) -> Result<Planes<'a>> {
-        let planes = Planes::open(common, path, false)?;
-        let VolumeShape { width, height, depth, channels } = planes.shape;
-        let shape = VolumeShape::new(width, height, depth.saturating_mul(planes.volumes), channels)?;
-        Ok(Planes { volumes: 1, shape, ..planes })
-    }
-
-    fn of(common: &'a Common, path: &Path, mut file: PagesFile) -> Result<Planes<'a>> {
+        let mut file = common.open_volumes(path, complex)?;
         let (pages, volumes) = (file.pages(), file.volumes());
         let depth = pages / volumes;
         let (first, metadata) = common.read_one(&mut file, 1)?;
@@ -70,6 +53,17 @@ impl<'a> Planes<'a> {
         let shape = VolumeShape::new(plane.width, plane.height, depth, plane.channels)?;
         let file = Mutex::new(Open { file, plane: (0, first) });
         Ok(Planes { common, path: path.into(), file, volumes, volume: 0, shape, pixel, metadata })
+    }
+
+    /// Opens all volumes in a file as one, as [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) fn open_all(common: &'a Common, path: &Path) -> Result<Planes<'a>> {
+        let planes = Planes::open(common, path, false)?;
+        let VolumeShape { width, height, depth, channels } = planes.shape;
+        let shape = VolumeShape::new(width, height, depth.saturating_mul(planes.volumes), channels)?;
+        Ok(Planes { volumes: 1, shape, ..planes })
     }
 
     /// Takes another of the volumes, from 0.
@@ -167,7 +161,7 @@ impl<'a> Planes<'a> {
     /// Shows how much of the volume is read.
     pub(super) fn shown<'b>(&'b self, devices: &'b Devices) -> Shown<'b> {
         let plane = self.shape.plane().samples() as usize * self.pixel.size_bytes();
-        Shown { planes: self, rate: Rate::new("plane", (self.shape.depth, 0), plane, devices) }
+        Shown::new(self, Rate::new("plane", (self.shape.depth, 0), plane, devices))
     }
 
     /// Names the file in an error of reading it.
@@ -214,28 +208,6 @@ impl ReadRows for Planes<'_> {
         };
         let what = || format!("reading rows {} to {}", rows.start, rows.end);
         read().map_err(|error: Error| apron::Error::Rows { what: what(), source: error.into() })
-    }
-}
-
-/// A volume whose reading is shown.
-pub(super) struct Shown<'a> {
-    planes: &'a Planes<'a>,
-    rate: Rate<'a>,
-}
-
-impl ReadRows for Shown<'_> {
-    fn shape(&self) -> Shape {
-        ReadRows::shape(self.planes)
-    }
-
-    fn pixel_type(&self) -> PixelType {
-        self.planes.pixel
-    }
-
-    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> apron::Result<()> {
-        self.planes.read_rows(rows, bytes)?;
-        self.rate.add(bytes.len());
-        Ok(())
     }
 }
 

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Images and intermediate results of an operation on a whole image, in sizes of its image.
-const WHOLE: u64 = 4;
+/// Images and intermediate results of an operation on a whole image or volume, in sizes of its input.
+pub(super) const WHOLE: u64 = 4;
 
 /// An image that is read strip by strip.
 pub(super) struct Input {
@@ -88,7 +88,7 @@ impl Input {
     /// Shows how much of the image is read.
     pub(super) fn shown<'a>(&'a self, devices: &'a Devices) -> Shown<'a> {
         let row_bytes = self.file.shape().row_samples() * self.file.pixel_type().size_bytes();
-        Shown { input: self, rate: Rate::new("row", (self.file.shape().height, 0), row_bytes, devices) }
+        Shown::new(self, Rate::new("row", (self.file.shape().height, 0), row_bytes, devices))
     }
 }
 
@@ -150,23 +150,29 @@ impl<'a> Rate<'a> {
     }
 }
 
-/// An image whose reading is shown.
+/// An image or a volume whose reading is shown.
 pub(super) struct Shown<'a> {
-    input: &'a Input,
+    rows: &'a dyn ReadRows,
     rate: Rate<'a>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(rows: &'a dyn ReadRows, rate: Rate<'a>) -> Shown<'a> {
+        Shown { rows, rate }
+    }
 }
 
 impl ReadRows for Shown<'_> {
     fn shape(&self) -> Shape {
-        self.input.shape()
+        self.rows.shape()
     }
 
     fn pixel_type(&self) -> PixelType {
-        self.input.pixel_type()
+        self.rows.pixel_type()
     }
 
     fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> apron::Result<()> {
-        self.input.read_rows(rows, bytes)?;
+        self.rows.read_rows(rows, bytes)?;
         self.rate.add(bytes.len());
         Ok(())
     }
