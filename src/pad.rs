@@ -4,7 +4,8 @@ use crate::auto::Job;
 use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::setters::setters;
-use crate::{Borders, Device, DeviceImage, Region, Result, Source};
+use crate::target::Room;
+use crate::{Borders, Device, DeviceImage, Region, Result, Source, Target};
 use apron_core::{FilterProblem, Pad};
 
 /// A padding that is ready to [`run`](PadBuilder::run), with defaults that may be changed before.
@@ -31,17 +32,45 @@ impl PadBuilder<'_> {
 
     /// Copies the pixels. On a GPU it returns when the work is enqueued.
     ///
+    /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far outside, for constants that
     /// the sample type cannot represent, and for more or fewer constants than channels; and errors of the device
     /// itself.
     pub fn run(self) -> Result<DeviceImage> {
+        self.solved(None).map(Solved::into_image)
+    }
+
+    /// Copies the pixels into an existing image of the region's size, as
+    /// [`Filter::run_into`](crate::FilterBuilder::run_into).
+    ///
+    /// ```
+    /// use apron::{Border, Device, Image, Region};
+    ///
+    /// let image = Image::new(2, 1, 1, vec![3u8, 7])?;
+    /// let mut framed = Image::new(4, 1, 1, vec![0u8; 4])?;
+    /// let wider = Region { x: -1, y: 0, width: 4, height: 1 };
+    /// Device::cpu().pad(&image, wider).border(Border::Replicate).run_into(&mut framed)?;
+    /// assert_eq!(framed.row(0), [3, 3, 7, 7]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](PadBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or
+    /// type, or a shared one.
+    pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
+        target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
+    }
+
+    fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let PadBuilder { device, source, region, borders, choice } = self;
         let problem = FilterProblem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
-        let job = || Job::of(vec![problem.clone()], &source, false);
-        let solved = device.by_cost(&[&source], &choice, job, |device| {
-            device.with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
-        });
-        solved.map(Solved::into_image)
+        let has_room = room.is_some();
+        let job = || Job::of(vec![problem.clone()], &source, has_room);
+        device.by_cost(&[&source], &choice, job, |device| {
+            device.with_fallback(|backend| {
+                backend.filter(&problem, "", &source, None, &choice, room.as_deref_mut())
+            })
+        })
     }
 }
 

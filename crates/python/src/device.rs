@@ -88,7 +88,8 @@ impl Device {
         py.detach(|| self.device.synchronize()).map_err(raised)
     }
 
-    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`.
+    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`. An array that is on the same
+    /// GPU, by ``__cuda_array_interface__`` or ``__dlpack__``, is copied there, on its stream.
     fn upload(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Image> {
         self.uploaded(py, array)
     }

@@ -4,45 +4,20 @@
 //! before an axis, the axis, and what lies behind it. Sums are of f64, but for arrays of f32 and f16 whose result is f32 or f16,
 //! too: there they are of f32. A result in integers is truncated toward zero and wraps, and so is what is stored between two passes.
 
-use crate::array::{Array, Samples, into_array, pixel_type, side};
-use crate::device::{Device, chosen, work};
+use crate::array::{into_array, pixel_type};
+use crate::device::Device;
 use crate::error::raised;
+use crate::operand::{Input, Makes, Operand, room};
 use apron::volumes::{
     AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeWeights,
 };
-use apron::{
-    Border, Borders, DeviceImage, FilterBuilder, Mask, Named, Overflow, PixelType, Result, Rounding, Shape, Source,
-    Taps,
-};
+use apron::{AnyImage, Border, Borders, DeviceImage, Mask, Overflow, PixelType, Result, Rounding, Shape, Taps};
 use apron_core::sums_of;
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Samples in C order: the array's, or those of the pass before.
-pub(crate) enum Input<'a> {
-    Host(Samples<'a>, PixelType),
-    Device(DeviceImage),
-}
-
 impl Input<'_> {
-    pub(crate) fn pixel(&self) -> PixelType {
-        match self {
-            Input::Host(_, pixel) => *pixel,
-            Input::Device(image) => image.pixel_type(),
-        }
-    }
-
-    /// Runs `filter` on the samples as an image.
-    fn into_image<R>(self, shape: Shape, filter: impl FnOnce(Source<'_>) -> Result<R>) -> Result<R> {
-        match self {
-            Input::Host(samples, _) => {
-                filter(Source::from(&samples.image(shape.width, shape.height, shape.channels)?))
-            }
-            Input::Device(image) => filter(Source::from(&image.into_reshaped(shape)?)),
-        }
-    }
-
     /// Filters the samples as a volume of these sides along x, y and z.
     fn into_volume(
         self,
@@ -64,14 +39,6 @@ impl Input<'_> {
             }
         }
     }
-}
-
-/// Runs a filter of images, into an image if there is one.
-fn run<F: Named>(built: FilterBuilder<'_, F>, shape: Shape, room: Option<DeviceImage>) -> Result<DeviceImage> {
-    let Some(room) = room else { return built.run() };
-    let mut room = room.into_reshaped(shape)?;
-    built.run_into(&mut room)?;
-    Ok(room)
 }
 
 /// What is computed of a volume.
@@ -105,7 +72,7 @@ type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyStr
 
 /// A correlation along one axis.
 #[derive(Clone)]
-pub(crate) struct Pass {
+struct Pass {
     axis: usize,
     taps: Taps,
     /// The taps as f32, for sums of f32.
@@ -207,7 +174,7 @@ pub(crate) fn border(mode: &str, constant: f64) -> PyResult<Border> {
 /// passes : sequence of (axis, taps, origin, mode, cval)
 ///     Taps are an array of float64, or a number of taps for the mean over them; origin and mode are SciPy's.
 #[pyclass(frozen, module = "apron")]
-pub(crate) struct Passes(pub(crate) Vec<Pass>);
+pub(crate) struct Passes(Vec<Pass>);
 
 #[pymethods]
 impl Passes {
@@ -225,28 +192,35 @@ impl Passes {
 /// dtype : type of the result
 /// passes : Passes
 /// device : Device, optional
+/// output : array on a GPU that is written, for an input there; then nothing is returned
 #[pyfunction]
-#[pyo3(signature = (input, dtype, passes, device = None))]
+#[pyo3(signature = (input, dtype, passes, device = None, output = None))]
 pub(crate) fn separable<'py>(
     py: Python<'py>,
     input: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyArrayDescr>,
     passes: &Passes,
     device: Option<&Device>,
+    output: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (array, dst) = (Array::take(input)?, pixel_type(dtype)?);
+    let (array, dst) = (Operand::take(input)?, pixel_type(dtype)?);
     let passes = passes.0.clone();
-    let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
-    let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let (shape, device) = (array.lengths()?, array.device(py, device)?);
+    let (input, room, is_written) = (array.input(&device)?, room(&device, output)?, output.is_some());
     let taps: usize = passes.iter().map(|pass| pass.taps.len() as usize + 4).sum();
-    let image = work(py, samples.len().saturating_mul(taps), || {
-        along(&device, Input::Host(samples, src), &shape, dst, passes, None)?.into_host()
+    let image = array.work(py, array.len().saturating_mul(taps), || {
+        returned(along(&device, input, &shape, dst, passes, room)?, is_written)
     })?;
-    into_array(py, image, array.shape())
+    image.map_or_else(|| Ok(py.None().into_bound(py)), |image| into_array(py, image, array.shape()))
+}
+
+/// Returns a result's samples, but those that were written into an array.
+pub(crate) fn returned(image: DeviceImage, is_written: bool) -> Result<Option<AnyImage<'static>>> {
+    if is_written { Ok(None) } else { image.into_host().map(Some) }
 }
 
 /// Filters along axes, one after the other.
-pub(crate) fn along(
+fn along(
     device: &apron::Device,
     input: Input<'_>,
     shape: &[u32],
@@ -336,9 +310,9 @@ fn at_once(
             if mean && divisor != 1.0 {
                 let anchor = (x.anchor(), y.anchor());
                 let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
-                run(mean.border(borders).out_type(dst), shape, room)
+                mean.border(borders).out_type(dst).run_in(room, shape)
             } else {
-                run(device.separable(source, x, y).border(borders).out_type(dst), shape, room)
+                device.separable(source, x, y).border(borders).out_type(dst).run_in(room, shape)
             }
         });
     }
@@ -369,8 +343,9 @@ fn is_planar(src: PixelType, dst: PixelType) -> bool {
 /// origins : SciPy's origin along each axis
 /// mode, cval : SciPy's border
 /// device : Device, optional
+/// output : as of `separable`
 #[pyfunction]
-#[pyo3(signature = (input, dtype, taps, sides, origins, mode, cval, device = None))]
+#[pyo3(signature = (input, dtype, taps, sides, origins, mode, cval, device = None, output = None))]
 #[allow(clippy::too_many_arguments)] // Python's own
 pub(crate) fn correlate<'py>(
     py: Python<'py>,
@@ -382,21 +357,21 @@ pub(crate) fn correlate<'py>(
     mode: &str,
     cval: f64,
     device: Option<&Device>,
+    output: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (array, dst) = (Array::take(input)?, pixel_type(dtype)?);
-    let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
-    let window = Window::of(&shape, &sides, &origins)?;
-    let border = border(mode, cval)?;
-    let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let (array, dst) = (Operand::take(input)?, pixel_type(dtype)?);
+    let window = Window::of(&array.lengths()?, &sides, &origins)?;
+    let (border, device) = (border(mode, cval)?, array.device(py, device)?);
+    let (input, room, is_written) = (array.input(&device)?, room(&device, output)?, output.is_some());
     let taps = taps.as_slice()?.to_vec();
-    let cost = samples.len().saturating_mul(taps.len() + 4);
-    let image =
-        work(py, cost, || window.correlate(&device, Input::Host(samples, src), dst, taps, border, None)?.into_host())?;
-    into_array(py, image, array.shape())
+    let image = array.work(py, array.len().saturating_mul(taps.len() + 4), || {
+        returned(window.correlate(&device, input, dst, taps, border, room)?, is_written)
+    })?;
+    image.map_or_else(|| Ok(py.None().into_bound(py)), |image| into_array(py, image, array.shape()))
 }
 
 /// An array of up to three axes, and a mask over it; along x, y and z.
-pub(crate) struct Window {
+struct Window {
     lengths: [u32; 3],
     taps: [u32; 3],
     anchor: [u32; 3],
@@ -404,7 +379,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// Takes axes of one tap that lie beside each other together.
-    pub(crate) fn of(shape: &[u32], sides: &[u32], origins: &[i64]) -> PyResult<Window> {
+    fn of(shape: &[u32], sides: &[u32], origins: &[i64]) -> PyResult<Window> {
         if shape.len() != sides.len() || shape.len() != origins.len() {
             return Err(PyRuntimeError::new_err(format!(
                 "apron: weights have {} axes and {} origins, but must have {}",
@@ -436,7 +411,7 @@ impl Window {
     }
 
     /// Correlates the array with taps, plane by plane and row by row.
-    pub(crate) fn correlate(
+    fn correlate(
         &self,
         device: &apron::Device,
         input: Input<'_>,
@@ -450,7 +425,7 @@ impl Window {
             let mask = Mask::from_f64(width, height, taps)?.with_anchor(self.anchor[0], self.anchor[1])?;
             let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
             return input.into_image(shape, |source| {
-                run(device.correlate(source, mask).border(border).out_type(dst), shape, room)
+                device.correlate(source, mask).border(border).out_type(dst).run_in(room, shape)
             });
         }
         let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;

@@ -3,11 +3,12 @@
 
 use crate::array::{pixel_type, side};
 use crate::error::raised;
-use crate::gpu::{Stream, on};
+use crate::operand::{Stream, on};
+use crate::planar::image_shape;
 use apron::cust::context::Context;
 use apron::cust::event::{Event, EventFlags};
 use apron::cust::stream::StreamWaitEventFlags;
-use apron::{DeviceImage, PixelType, Shape, cust};
+use apron::{DeviceImage, DeviceName, PixelType, Region, Shape, cust};
 use dlpark::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned};
 use dlpark::metadata::Dynamic;
 use dlpark::python::consumer::stream;
@@ -15,7 +16,7 @@ use dlpark::python::producer::{CudaStreamRequest, DlpackExporter, ExportRequest,
 use dlpark::python::{DlpackStream, ImportRequest, ImportedDlpack, StreamArg};
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase};
 use numpy::PyArrayDescr;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
@@ -198,7 +199,7 @@ impl GpuArray {
     }
 
     #[getter]
-    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
         interface.set_item("shape", PyTuple::new(py, &self.shape)?)?;
         interface.set_item("typestr", typestr(self.pixel))?;
@@ -210,7 +211,7 @@ impl GpuArray {
     }
 
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
-    fn __dlpack__<'py>(
+    pub(crate) fn __dlpack__<'py>(
         &self,
         py: Python<'py>,
         stream: Option<&Bound<'py, PyAny>>,
@@ -232,6 +233,61 @@ impl GpuArray {
 }
 
 impl GpuArray {
+    /// Takes an array that lies on a GPU, by either protocol; `None` for others.
+    pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Option<GpuArray>> {
+        let place: Option<(u32, u32)> = match array.call_method0("__dlpack_device__") {
+            Ok(place) => Some(place.extract()?),
+            Err(_) => None,
+        };
+        if array.hasattr("__cuda_array_interface__")? {
+            return GpuArray::of_interface(array, place.map_or(0, |(_, ordinal)| ordinal)).map(Some);
+        }
+        // CUDA is 2 in DLPack.
+        if place.is_some_and(|(kind, _)| kind == 2) { GpuArray::of_dlpack(array).map(Some) } else { Ok(None) }
+    }
+
+    /// Shares an image on a GPU.
+    ///
+    /// # Errors
+    /// `ValueError` for a part of an image, whose rows have gaps, and for a batch; `BufferError` for an image on the host.
+    pub(crate) fn of_image(image: &DeviceImage, device: &apron::Device, shape: Vec<usize>) -> PyResult<GpuArray> {
+        let (DeviceName::Gpu(ordinal), Some(address), Some(stream)) =
+            (device.name(), image.device_address(), image.cust_stream())
+        else {
+            return Err(PyBufferError::new_err(format!("apron: the image is on {}, not on a GPU", device.name())));
+        };
+        if image.images() > 1 || image.row_stride() as usize != image.shape().row_samples() {
+            return Err(PyValueError::new_err("apron: the image is a part of another, or a batch, but must be a whole one"));
+        }
+        let (stream, keep) = ((ordinal, stream.as_inner() as u64), Arc::new(Keep::Own(image.clone())));
+        Ok(GpuArray { address, shape, pixel: image.pixel_type(), stream, read_only: false, keep })
+    }
+
+    /// Copies the array on its GPU, as an image.
+    pub(crate) fn copied(&self, py: Python<'_>) -> PyResult<DeviceImage> {
+        let lengths: Vec<u32> = self.shape.iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
+        let shape = image_shape(&lengths)?;
+        py.detach(|| {
+            let device = on(self.stream)?;
+            // SAFETY: the array is kept until the copy is enqueued on the stream that orders all work on it.
+            let image = unsafe {
+                DeviceImage::from_raw(&device, self.address, self.pixel, shape, shape.row_samples()).map_err(raised)?
+            };
+            let whole = Region { x: 0, y: 0, width: shape.width, height: shape.height };
+            device.pad(&image, whole).run().map_err(raised)
+        })
+    }
+
+    /// Returns the number of the GPU.
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.stream.0
+    }
+
+    /// Returns the number of axes.
+    pub(crate) fn axes(&self) -> usize {
+        self.shape.len()
+    }
+
     fn exported<M: ManagedTensorBase>(&self) -> PyResult<Managed<M>> {
         let shape: Vec<i64> = self.shape.iter().map(|&length| length as i64).collect();
         let prepared = Dynamic::compact(shape).prepare_as::<M>();

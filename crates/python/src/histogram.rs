@@ -1,11 +1,12 @@
 //! Histograms, percentiles and bins of samples, between edges that NumPy's rules have found.
 
 use crate::array::{Array, Samples, numbers, side};
-use crate::device::{Device, chosen, work};
-use apron::{Binning, Bins, Edges, PixelType, Result, Source, Table};
+use crate::device::{Device, work};
+use crate::operand::{Input, Operand};
+use apron::{Binning, Bins, DeviceImage, Edges, PixelType, Result, Shape, Source, Statistics, Table};
 use apron_core::each_type;
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -16,7 +17,7 @@ const ROW: usize = 4096;
 const BLOCK: usize = 65_536;
 
 /// Returns the bins between edges: of equal width if they are those of `even` bins of the samples' type.
-pub(crate) fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
+fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     if let (true, Some(&low), Some(&high)) = (even, edges.first(), edges.last()) {
         let bins = Bins { count: edges.len() - 1, range: Some((low, high)) };
         if bins.fixed_edges(pixel).is_ok_and(|found| found.values() == edges) {
@@ -26,8 +27,13 @@ pub(crate) fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<B
     Edges::new(edges).map(Binning::Between)
 }
 
-/// Runs `count` on the samples as one image or as two: whole blocks in rows, and what is left.
-fn by_parts<R>(samples: Samples<'_>, mut count: impl FnMut(Source<'_>, usize) -> Result<R>) -> Result<Vec<R>> {
+/// Runs `count` on the samples as one image or as two: whole blocks in rows, and what is left. Those on a GPU are one image, in the
+/// array's rows.
+fn by_parts<R>(samples: Input<'_>, mut count: impl FnMut(Source<'_>, usize) -> Result<R>) -> Result<Vec<R>> {
+    let samples = match samples {
+        Input::Host(samples, _) => samples,
+        Input::Device(image) => return Ok(vec![count(Source::from(&image), 0)?]),
+    };
     let length = samples.len();
     let whole = if length >= 2 * BLOCK { length / BLOCK * BLOCK } else { 0 };
     let mut results = Vec::new();
@@ -42,6 +48,37 @@ fn by_parts<R>(samples: Samples<'_>, mut count: impl FnMut(Source<'_>, usize) ->
     Ok(results)
 }
 
+/// Weights of f64: those of a host are a slice, from which parts are taken; those on a GPU are an image.
+enum Weights<'a> {
+    Host(&'a [f64]),
+    Device(DeviceImage),
+}
+
+impl<'a> Weights<'a> {
+    /// Borrows one weight for each of `wanted` samples or rows.
+    fn of(weights: &'a Operand<'_>, device: &apron::Device, wanted: usize) -> PyResult<Weights<'a>> {
+        let given = weights.len();
+        if given != wanted {
+            return Err(PyValueError::new_err(format!("apron: number of weights is {given}, but must be {wanted}")));
+        }
+        match weights.input(device)? {
+            Input::Host(Samples::F64(weights), _) => Ok(Weights::Host(weights)),
+            Input::Device(image) => Ok(Weights::Device(image)),
+            Input::Host(_, pixel) => {
+                Err(PyTypeError::new_err(format!("apron: type of weights is {pixel}, but must be f64")))
+            }
+        }
+    }
+
+    /// Returns the weights of `count` samples from one on.
+    fn part(&self, from: usize, count: usize) -> apron::Weights<'_> {
+        match self {
+            Weights::Host(weights) => weights[from..from + count].into(),
+            Weights::Device(image) => image.into(),
+        }
+    }
+}
+
 /// Counts samples between edges, or sums their weights, as `numpy.histogram`.
 ///
 /// Parameters
@@ -49,7 +86,7 @@ fn by_parts<R>(samples: Samples<'_>, mut count: impl FnMut(Source<'_>, usize) ->
 /// input : array, of any shape
 /// edges : array of float64, rising, one more than the bins
 /// even : whether the bins are of equal width
-/// weights : array of float64, as many as samples, optional
+/// weights : array of float64, as many as samples, where those are, optional
 /// device : Device, optional
 ///
 /// Returns
@@ -62,15 +99,16 @@ pub(crate) fn histogram<'py>(
     input: &Bound<'py, PyAny>,
     edges: PyReadonlyArray1<'py, f64>,
     even: bool,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+    weights: Option<&Bound<'py, PyAny>>,
     device: Option<&Device>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let array = Array::take(input)?;
-    let (samples, pixel, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let array = Operand::take(input)?;
+    let (pixel, device) = (array.pixel(), array.device(py, device)?);
+    let samples = array.input(&device)?;
     let edges = edges.as_slice()?.to_vec();
     let bins = edges.len().saturating_sub(1);
     let Some(weights) = weights else {
-        let counted = work(py, samples.len(), || {
+        let counted = array.work(py, array.len(), || {
             let binning = binning(edges, even, pixel)?;
             by_parts(samples, |image, _| device.histogram(image).binning(binning.clone()).run())
         })?;
@@ -80,15 +118,12 @@ pub(crate) fn histogram<'py>(
         }
         return Ok(numbers(py, counts));
     };
-    let weights = weights.as_slice()?;
-    if weights.len() != samples.len() {
-        let (given, wanted) = (weights.len(), samples.len());
-        return Err(PyValueError::new_err(format!("apron: number of weights is {given}, but must be {wanted}")));
-    }
-    let summed = work(py, samples.len(), || {
+    let weights = Operand::take(weights)?;
+    let weights = Weights::of(&weights, &device, array.len())?;
+    let summed = array.work(py, array.len(), || {
         let binning = binning(edges, even, pixel)?;
         by_parts(samples, |image, from| {
-            let weights = &weights[from..from + image.shape().samples() as usize];
+            let weights = weights.part(from, image.shape().samples() as usize);
             device.weighted_histogram(image, weights).binning(binning.clone()).run()
         })
     })?;
@@ -106,7 +141,7 @@ pub(crate) fn histogram<'py>(
 /// rows : array of shape (rows, columns), of one to eight columns
 /// edges : sequence of arrays of float64, one for each column
 /// even : sequence of bool: whether the bins of a column are of equal width
-/// weights : array of float64, one for each row, optional
+/// weights : array of float64, one for each row, where those are, optional
 /// device : Device, optional
 ///
 /// Returns
@@ -119,27 +154,29 @@ pub(crate) fn histogramdd<'py>(
     rows: &Bound<'py, PyAny>,
     edges: Vec<PyReadonlyArray1<'py, f64>>,
     even: Vec<bool>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+    weights: Option<&Bound<'py, PyAny>>,
     device: Option<&Device>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let array = Array::take(rows)?;
-    let [count, columns] = array.shape()[..] else {
+    let array = Operand::take(rows)?;
+    let [count, columns] = array.lengths()?[..] else {
         let axes = array.shape().len();
         return Err(PyValueError::new_err(format!("apron: number of axes is {axes}, but must be 2: rows and columns")));
     };
-    let (count, columns) = (side(count)?, side(columns)?);
     let edges: Vec<Vec<f64>> = edges.iter().map(|edges| Ok(edges.as_slice()?.to_vec())).collect::<PyResult<_>>()?;
-    let (samples, pixel, device) = (array.samples()?, array.pixel(), chosen(device)?);
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let cells = work(py, samples.len(), || {
+    let (pixel, device) = (array.pixel(), array.device(py, device)?);
+    let samples = array.input(&device)?;
+    let weights = weights.map(Operand::take).transpose()?;
+    let weights = weights.as_ref().map(|weights| Weights::of(weights, &device, count as usize)).transpose()?;
+    let cells = array.work(py, array.len(), || {
         let binning =
             edges.into_iter().zip(even).map(|(edges, even)| binning(edges, even, pixel)).collect::<Result<Vec<_>>>()?;
-        let image = samples.image(columns, count, 1)?;
-        let builder = device.histogramdd(Table::of_rows(&image)).bins_of(binning);
-        match weights {
-            Some(weights) => Ok(builder.run_weighted(weights)?.0.cells),
-            None => Ok(builder.run()?.cells.into_iter().map(|count| count as f64).collect()),
-        }
+        samples.into_image(Shape::new(columns, count, 1)?, |rows| {
+            let builder = device.histogramdd(Table::of_rows(rows)).bins_of(binning);
+            match &weights {
+                Some(weights) => Ok(builder.run_weighted(weights.part(0, count as usize))?.0.cells),
+                None => Ok(builder.run()?.cells.into_iter().map(|count| count as f64).collect()),
+            }
+        })
     })?;
     Ok(numbers(py, cells))
 }
@@ -159,18 +196,31 @@ pub(crate) fn percentiles<'py>(
     percentiles: Vec<f64>,
     device: Option<&Device>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let array = Array::take(input)?;
-    let (samples, device) = (array.samples()?, chosen(device)?);
-    let length = samples.len();
+    let array = Operand::take(input)?;
+    let device = array.device(py, device)?;
+    let (samples, length) = (array.input(&device)?, array.len());
     let (width, height) = match length.is_multiple_of(ROW) {
         true if length >= 2 * BLOCK => (ROW as u32, side(length / ROW)?),
         _ => (side(length)?, 1),
     };
-    let mut found = work(py, length, || {
-        let image = samples.image(width, height, 1)?;
-        device.percentiles(&image, percentiles).run()
+    let mut found = array.work(py, length, || {
+        samples.into_image(Shape::new(width, height, 1)?, |image| device.percentiles(image, percentiles).run())
     })?;
     Ok(numbers(py, found.pop().unwrap_or_default()))
+}
+
+/// Finds the least and the largest sample; NaN if a sample is.
+#[pyfunction]
+pub(crate) fn extremes(py: Python<'_>, input: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    let array = Operand::take(input)?;
+    let device = array.device(py, None)?;
+    let samples = array.input(&device)?;
+    let parts = array.work(py, array.len(), || by_parts(samples, |image, _| device.statistics(image).run()))?;
+    let join = |(low, high): (f64, f64), found: &Statistics| {
+        let (is_lower, is_higher) = (found.min < low || found.min.is_nan(), found.max > high || found.max.is_nan());
+        (if is_lower { found.min } else { low }, if is_higher { found.max } else { high })
+    };
+    Ok(parts.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), join))
 }
 
 /// Finds the bin of each sample, as `numpy.searchsorted(bins, input, "left" or "right")`; on the CPU.

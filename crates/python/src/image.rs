@@ -3,12 +3,13 @@
 use crate::array::{Array, into_array, numbers, side};
 use crate::device::{Device, own_gpu, work};
 use crate::error::raised;
-use crate::gpu_array::typestr;
+use crate::gpu_array::{GpuArray, typestr};
 use crate::options::Options;
+use crate::planar::image_shape;
 use apron::filters::Parameter;
 use apron::{AnyImage, Bins, DeviceImage, DeviceName, Error, Formula, Mask, Report, Result, Taps, filters};
-use numpy::{Ix1, Ix2, PyReadonlyArray, ndarray::Dimension};
-use pyo3::exceptions::PyValueError;
+use numpy::{Ix1, Ix2, PyReadonlyArray, PyUntypedArray, ndarray::Dimension};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
@@ -113,6 +114,35 @@ impl Image {
         }
         let array = self.download(py)?;
         dtype.map_or_else(|| Ok(array.clone()), |dtype| array.call_method1("astype", (dtype,)))
+    }
+
+    /// The image's memory on a GPU, which is shared: ``cupy.asarray(image)``.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        // Who asks whether an array is on a GPU takes this error for an answer.
+        let on_host = |error: PyErr| PyAttributeError::new_err(error.value(py).to_string());
+        self.shared().map_err(on_host)?.__cuda_array_interface__(py)
+    }
+
+    /// Shares the image's memory on a GPU: ``torch.from_dlpack(image)``.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(u32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        self.shared()?.__dlpack__(py, stream, max_version, dl_device, copy)
+    }
+
+    fn __dlpack_device__(&self) -> (u32, u32) {
+        // In DLPack the host is 1, and CUDA 2.
+        match self.device.name() {
+            DeviceName::Gpu(ordinal) => (2, ordinal),
+            _ => (1, 0),
+        }
     }
 
     /// Returns a part of the image, which shares its memory: kernels read it in place, as if nothing were around it.
@@ -271,6 +301,11 @@ impl Image {
         batch.into_iter().chain([shape.height, shape.width]).chain(channels).map(|side| side as usize).collect()
     }
 
+    /// Returns the image as an array that shares its memory on a GPU.
+    fn shared(&self) -> PyResult<GpuArray> {
+        GpuArray::of_image(&self.image, &self.device, self.sides())
+    }
+
     /// Returns an approximate number of multiply-adds.
     fn cost(&self, of_sample: usize) -> usize {
         self.sides().iter().product::<usize>().saturating_mul(of_sample)
@@ -360,13 +395,24 @@ impl Device {
     /// Takes an array as an image of the host, and whether it has an axis of channels.
     fn on_host<R>(array: &Bound<'_, PyAny>, take: impl FnOnce(AnyImage<'_>) -> PyResult<R>) -> PyResult<(R, bool)> {
         let array = Array::take(array)?;
-        let [width, height, channels] = crate::planar::sides(&array)?;
-        let image = array.samples()?.image(width, height, channels).map_err(raised)?;
+        let lengths: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
+        let shape = image_shape(&lengths)?;
+        let image = array.samples()?.image(shape.width, shape.height, shape.channels).map_err(raised)?;
         Ok((take(image)?, array.shape().len() == 3))
     }
 
     pub(crate) fn uploaded(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Image> {
         check(&self.device)?;
+        if array.cast::<PyUntypedArray>().is_err()
+            && let Some(there) = GpuArray::of(array)?
+        {
+            if self.device.name() != DeviceName::Gpu(there.ordinal()) {
+                let (of, on) = (self.device.name(), there.ordinal());
+                return Err(PyTypeError::new_err(format!("apron: the array is on gpu:{on}, but the device is {of}")));
+            }
+            let (image, has_channels) = (there.copied(py)?, there.axes() == 3);
+            return Ok(Image { device: self.device.clone(), image, has_channels });
+        }
         let upload = |image: AnyImage<'_>| py.detach(|| self.device.upload(&image)).map_err(raised);
         let (image, has_channels) = Device::on_host(array, upload)?;
         Ok(Image { device: self.device.clone(), image, has_channels })

@@ -7,10 +7,10 @@ mod array;
 mod device;
 mod error;
 mod filter;
-mod gpu;
 mod gpu_array;
 mod histogram;
 mod image;
+mod operand;
 mod options;
 mod planar;
 
@@ -23,11 +23,9 @@ mod _apron {
     #[pymodule_export]
     use super::filter::{Passes, correlate, separable};
     #[pymodule_export]
-    use super::gpu::{gpu_correlate, gpu_extremes, gpu_histogram, gpu_separable};
-    #[pymodule_export]
     use super::gpu_array::GpuArray;
     #[pymodule_export]
-    use super::histogram::{histogram, histogramdd, percentiles, places};
+    use super::histogram::{extremes, histogram, histogramdd, percentiles, places};
     #[pymodule_export]
     use super::image::{Chain, Image, named_filters};
     #[pymodule_export]

@@ -12,6 +12,8 @@ import traceback
 import numpy as np
 
 import apron
+import calls
+from apron import cv
 from apron import ndimage as own
 
 RANDOM = np.random.default_rng(1)
@@ -84,6 +86,28 @@ def compare(library, to_gpu, to_host, types=TYPES):
         (counts, edges), expected = apron.histogram(to_gpu(image), bins, range), np.histogram(image, bins, range)
         same = np.array_equal(to_host(counts), expected[0]) and np.array_equal(to_host(edges), expected[1])
         check(f"{library} histogram {bins} {range} equals NumPy's", same)
+
+
+def compare_lists(library, to_gpu, to_host, types):
+    """Compares the calls of `calls.py` with the CPU's results."""
+    several = {shape: calls.IMAGES + (calls.COLOURS if shape[2:] == (3,) else []) for shape in [(61, 83), (61, 83, 1), (61, 83, 3)]}
+    bytes_alone = {(61, 83, 3): calls.BYTES}
+    for dtype, lists in [*((one, several) for one in types), ("u1", bytes_alone), *((one, {(301, 977): calls.SAMPLES}) for one in ("i4", "f4", "f8"))]:
+        for shape, listed in lists.items():
+            image, wrong = image_of(dtype, shape), []
+            for at, call in enumerate(listed):
+                given, expected = to_gpu(image), call(image)
+                try:
+                    found = call(given)
+                    here = to_host(found)
+                except Exception as error:
+                    wrong.append(f"{at}: {type(error).__name__}: {error}")
+                    continue
+                if type(found) is not type(given) or here.dtype != expected.dtype or here.shape != expected.shape:
+                    wrong.append(f"{at}: {type(found)} {here.dtype}{here.shape}")
+                elif not np.allclose(here, expected, rtol=1e-12 if here.dtype == "f8" else 0, atol=0):
+                    wrong.append(f"{at}: up to {np.abs(here.astype(float) - expected.astype(float)).max()}")
+            check(f"{library} {shape} {dtype}: {len(listed)} functions of cv, exposure and histograms equal the CPU's", not wrong, wrong)
 
 
 def best(run, wait, repeat=30):
@@ -200,6 +224,34 @@ def cupy_protocols():
     check("ByDlpack: histogram equals NumPy's", np.array_equal(counts, np.histogram(image.get(), 9)[0]))
 
 
+def cupy_images():
+    import cupy
+
+    gpu, array = apron.Device("gpu"), image_of("u1", (61, 83, 3))
+    expected = apron.Device("cpu").upload(array).gaussian(1.5).download()
+    for offer in (lambda given: given, ByInterface, ByDlpack):
+        given = cupy.asarray(array)
+        image = gpu.upload(offer(given))
+        given[...] = 0
+        check("an image of an array on the GPU is a copy", np.array_equal(image.download(), array))
+        blurred = image.gaussian(1.5)
+        for name, taken in {"cupy.asarray": cupy.asarray(blurred), "cupy.from_dlpack": cupy.from_dlpack(blurred)}.items():
+            check(f"{name} of an image equals the CPU's", np.array_equal(taken.get(), expected))
+        same = taken.data.ptr == cupy.asarray(blurred).data.ptr
+        del blurred, image
+        check("and shares its memory, which lives on", same and np.array_equal(taken.get(), expected))
+    check("a filter of an image gives an array", np.array_equal(cupy.asarray(own.sobel(gpu.upload(array))).get(), own.sobel(array)))
+    for name, call, kind in [
+        ("a region is not shared", lambda: gpu.upload(array).region(1, 1, 9, 9).__dlpack__(), ValueError),
+        ("an image of the host is not shared", lambda: apron.Device("cpu").upload(array).__dlpack__(), BufferError),
+        ("the CPU takes no array on a GPU", lambda: apron.Device("cpu").upload(cupy.asarray(array)), TypeError),
+    ]:
+        try:
+            check(name, not call())
+        except kind as error:
+            check(name, True, str(error))
+
+
 def torch_protocols():
     import torch
 
@@ -217,6 +269,7 @@ def cupy_equal():
     import cupy
 
     compare("CuPy", cupy.asarray, cupy.asnumpy)
+    compare_lists("CuPy", cupy.asarray, cupy.asnumpy, ["u1", "u2", "f4"])
 
 
 def cupy_times():
@@ -257,6 +310,44 @@ def cupy_times():
                 print(f"{dtype} {shape} {name}: {mine:.0f} us; cupyx {other:.0f} us, {other / mine:.1f} x", flush=True)
 
 
+def cupy_times_of_counts():
+    import cupy
+
+    wait = cupy.cuda.Device().synchronize
+    samples, rows = cupy.asarray(image_of("f4", (4096, 4096))), cupy.asarray(image_of("f4", (1_000_000, 3)))
+    weights, words = samples / 7, cupy.asarray(RANDOM.integers(0, 60_000, 1 << 24).astype("u2"))
+    ranges = [(0, 100)] * 3
+    for name, mine, theirs in [
+        ("percentile of f4 4096x4096", lambda: apron.percentile(samples, [5, 50, 95]), lambda: cupy.percentile(samples, [5, 50, 95])),
+        ("histogram of f4 4096x4096", lambda: apron.histogram(samples, 256, (0, 100)), lambda: cupy.histogram(samples, 256, (0, 100))),
+        (
+            "its weights of f4",
+            lambda: apron.histogram(samples, 256, (0, 100), weights=weights),
+            lambda: cupy.histogram(samples, 256, (0, 100), weights=weights),
+        ),
+        ("bincount of 2^24 u2", lambda: apron.bincount(words), lambda: cupy.bincount(words)),
+        (
+            "histogramdd of 1000000x3 f4, 32^3 bins",
+            lambda: apron.histogramdd(rows, 32, ranges),
+            lambda: cupy.histogramdd(rows, bins=32, range=ranges),
+        ),
+    ]:
+        own_time, their_time = best(mine, wait, 10), best(theirs, wait, 5)
+        print(f"{name}: {own_time:.0f} us; cupy {their_time:.0f} us, {their_time / own_time:.1f} x", flush=True)
+    image = cupy.asarray(image_of("u1", (4096, 4096, 3)))
+    grey = cupy.ascontiguousarray(image[:, :, 0])
+    for name, call in {
+        "GaussianBlur 9x9 of u1 x 3": lambda: cv.GaussianBlur(image, (9, 9), 2),
+        "filter2D 5x5 of u1": lambda: cv.filter2D(grey, -1, np.ones((5, 5)) / 25),
+        "Sobel of u1 to f4": lambda: cv.Sobel(grey, cv.CV_32F, 1, 0),
+        "equalizeHist of u1": lambda: cv.equalizeHist(grey),
+        "CLAHE of u1": lambda: cv.createCLAHE(2.0).apply(grey),
+        "calcHist of u1": lambda: cv.calcHist([grey], [0], None, [256], [0, 256]),
+        "threshold of u1 by Otsu": lambda: cv.threshold(grey, 0, 255, cv.THRESH_BINARY | cv.THRESH_OTSU),
+    }.items():
+        print(f"cv, 4096x4096, {name}: {best(call, wait, 10):.0f} us", flush=True)
+
+
 def torch_memory():
     import torch
 
@@ -289,6 +380,10 @@ def torch_equal():
     # PyTorch does not add the other integers without a sign.
     types = "? u1 i1 i2 i4 i8 f2 f4 f8".split()
     compare("torch", lambda image: torch.from_numpy(image).cuda(), lambda tensor: tensor.cpu().numpy(), types)
+    for place in ("cuda", "cpu"):
+        compare_lists(
+            f"torch on {place}", lambda image: torch.from_numpy(image).to(place), lambda tensor: tensor.cpu().numpy(), ["u1", "f4"]
+        )
 
 
 def torch_times():
@@ -336,7 +431,7 @@ def numpy_times():
 
 def main():
     for library, sections in {
-        "cupy": (cupy_first, cupy_memory, cupy_protocols, cupy_equal, cupy_times),
+        "cupy": (cupy_first, cupy_memory, cupy_protocols, cupy_images, cupy_equal, cupy_times, cupy_times_of_counts),
         "torch": (torch_memory, torch_protocols, torch_equal, torch_times),
     }.items():
         try:

@@ -3,6 +3,7 @@
 `gpu.py` tries the libraries themselves.
 """
 
+import inspect
 import sys
 import types
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import apron
-from apron import _apron, _foreign
+from apron import _apron, _foreign, cv, exposure
+from calls import BYTES, CALLS, COLOURS, IMAGES, SAMPLES
 from apron import ndimage as own
 
 HOST = {}
@@ -18,8 +20,9 @@ HOST = {}
 
 def memory(given):
     """Returns the host's array at an address."""
-    address, shape, dtype = given
-    array = HOST[address]
+    address, shape, dtype, stream = given
+    assert stream == (3, 77)
+    array = HOST[address, tuple(shape)]
     assert array.shape == tuple(shape) and array.dtype == dtype and array.flags.c_contiguous
     return array
 
@@ -31,7 +34,7 @@ class ndarray:
         self.host = host
         self.data = types.SimpleNamespace(ptr=host.ctypes.data)
         self.device = types.SimpleNamespace(id=3)
-        HOST[self.data.ptr] = host
+        HOST[self.data.ptr, host.shape] = host
 
     shape = property(lambda self: self.host.shape)
     ndim = property(lambda self: self.host.ndim)
@@ -41,8 +44,14 @@ class ndarray:
     def __array__(self, *_):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
+    def __len__(self):
+        return len(self.host)
+
     def __setitem__(self, key, value):
         self.host[key] = value.host
+
+    def __getitem__(self, key):
+        return ndarray(self.host[key.host if isinstance(key, ndarray) else key])
 
     def __iadd__(self, other):
         self.host += other.host
@@ -52,7 +61,32 @@ class ndarray:
         self.host *= other.host
         return self
 
+    def astype(self, dtype):
+        return ndarray(self.host.astype(dtype))
 
+    def reshape(self, *shape):
+        return ndarray(self.host.reshape(*shape))
+
+    def get(self):
+        return self.host
+
+    __cuda_array_interface__ = property(lambda self: {})
+
+
+def applied(function):
+    """Returns a function of arrays of the module that does with them what another does with NumPy's."""
+
+    def apply(*arguments):
+        taken = [[one.host for one in given] if isinstance(given, list) else getattr(given, "host", given) for given in arguments]
+        result = function(*taken)
+        return ndarray(result) if isinstance(result, np.ndarray) else result
+
+    return apply
+
+
+for operator in "add mul gt eq ne".split():
+    setattr(ndarray, f"__{operator}__", applied(getattr(np.ndarray, f"__{operator}__")))
+ndarray.__hash__ = object.__hash__
 ndarray.__module__ = "cupy"
 CUPY = types.SimpleNamespace(
     ascontiguousarray=lambda array: ndarray(np.ascontiguousarray(array.host)),
@@ -60,43 +94,90 @@ CUPY = types.SimpleNamespace(
     empty=lambda shape, dtype: ndarray(np.empty(shape, dtype)),
     zeros=lambda shape, dtype: ndarray(np.zeros(shape, dtype)),
     sqrt=lambda array, out, casting: np.sqrt(array.host, out.host, casting=casting),
+    stack=applied(np.stack),
+    where=applied(np.where),
+    interp=applied(np.interp),
+    digitize=applied(np.digitize),
     cuda=types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=77)),
 )
 
 
+COMPILED = """separable correlate planar padded lookup equalized equalized_by_tiles matched otsu histogram histogramdd percentiles
+extremes""".split()
+
+
 @pytest.fixture(autouse=True)
 def cupy(monkeypatch):
-    streams = []
-
     def on_host(function):
-        def run(input, output, *arguments):
-            *arguments, stream = arguments
-            streams.append(stream)
-            memory(output)[...] = function(memory(input), output[2], *arguments)
+        """Runs a compiled function on the host's arrays at the addresses; a result is written where it is asked for."""
+
+        def run(*arguments, **named):
+            taken = [memory(one) if isinstance(one, tuple) and len(one) == 4 else one for one in arguments]
+            taken_by_name = {name: memory(one) if isinstance(one, tuple) and len(one) == 4 else one for name, one in named.items()}
+            names = list(inspect.signature(function).parameters)
+            room = taken_by_name.pop("output", None)
+            if "output" in names and len(taken) > names.index("output"):
+                room = taken.pop(names.index("output"))
+            result = function(*taken, **taken_by_name)
+            if room is None:
+                return result
+            room[...] = result.reshape(room.shape)
 
         return run
 
     monkeypatch.setitem(sys.modules, "cupy", CUPY)
-    monkeypatch.setattr(_apron, "gpu_separable", on_host(_apron.separable))
-    monkeypatch.setattr(_apron, "gpu_correlate", on_host(_apron.correlate))
-    monkeypatch.setattr(_apron, "gpu_histogram", lambda given, *rest: _apron.histogram(memory(given), *rest[:-1]))
-    monkeypatch.setattr(_apron, "gpu_extremes", lambda given, _: (memory(given).min(), memory(given).max()))
+    for name in COMPILED:
+        monkeypatch.setattr(_apron, name, on_host(getattr(_apron, name)))
     yield
     HOST.clear()
-    assert set(streams) <= {(3, 77)}
 
 
-CALLS = [
-    lambda x: own.gaussian_filter(x, 1.5),
-    lambda x: own.gaussian_filter(x, 0),
-    lambda x: own.uniform_filter(x, 3, mode="constant"),
-    lambda x: own.sobel(x, output=np.float32),
-    lambda x: own.laplace(x),
-    lambda x: own.correlate(x, np.arange(9.0).reshape(3, 3)),
-    lambda x: own.convolve1d(x, [1, 2, 4], output="f8"),
-    lambda x: own.gaussian_laplace(x, 1.0),
-    lambda x: own.gaussian_gradient_magnitude(x, 1.0),
-]
+def compare(call, array):
+    expected, found = call(array), call(ndarray(array.copy()))
+    assert type(found) is ndarray and found.dtype == expected.dtype and found.shape == expected.shape
+    np.testing.assert_array_equal(found.host, expected)
+
+
+@pytest.mark.parametrize("shape", [(20, 31), (20, 31, 1), (20, 31, 3)])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+@pytest.mark.parametrize("call", IMAGES)
+def test_images_of_cv_and_exposure(call, dtype, shape):
+    compare(call, (np.random.default_rng(2).random(shape) * 100).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+@pytest.mark.parametrize("call", COLOURS)
+def test_counts_of_several_channels(call, dtype):
+    compare(call, (np.random.default_rng(2).random((20, 31, 3)) * 100).astype(dtype))
+
+
+@pytest.mark.parametrize("call", BYTES)
+def test_bytes(call):
+    compare(call, np.random.default_rng(2).integers(0, 200, (20, 31, 3), np.uint8))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8"])
+@pytest.mark.parametrize("call", SAMPLES)
+def test_samples(call, dtype):
+    compare(call, (np.random.default_rng(2).random((20, 31)) * 100).astype(dtype))
+
+
+def test_a_mask_chooses_what_is_counted():
+    random = np.random.default_rng(5)
+    image, mask = random.integers(0, 100, (20, 31), np.uint8), random.integers(0, 2, (20, 31), np.uint8)
+    expected = cv.calcHist([image], [0], mask, [9], [3, 77])
+    np.testing.assert_array_equal(cv.calcHist([ndarray(image)], [0], ndarray(mask), [9], [3, 77]).host, expected)
+    expected = exposure.equalize_hist(image, mask=mask)
+    np.testing.assert_array_equal(exposure.equalize_hist(ndarray(image), mask=ndarray(mask)).host, expected)
+
+
+def test_cv_writes_into_dst_if_it_fits():
+    image = np.random.default_rng(6).integers(0, 100, (20, 31), np.uint8)
+    dst = ndarray(np.zeros((20, 31), np.uint8))
+    assert cv.blur(ndarray(image), (3, 3), dst) is dst
+    np.testing.assert_array_equal(dst.host, cv.blur(image, (3, 3)))
+    assert cv.threshold(ndarray(image.astype("f4")), 5, 9, cv.THRESH_TRUNC, dst)[1] is not dst
+    assert cv.blur(ndarray(image), (3, 3), ndarray(np.zeros((31, 20), np.uint8))).shape == (20, 31)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8"])
@@ -134,8 +215,14 @@ def test_histograms_and_what_is_missing():
             for one, other in zip(found, expected):
                 assert type(one) is ndarray
                 np.testing.assert_array_equal(one.host, other)
-    with pytest.raises(TypeError, match="without weights"):
+    with pytest.raises(TypeError, match="must be of the library and place"):
         apron.histogram(ndarray(image), weights=image)
+    with pytest.raises(TypeError, match="bins is 'auto'"):
+        apron.histogram(ndarray(image), "auto")
+    with pytest.raises(TypeError, match="by the linear method"):
+        apron.percentile(ndarray(image), 5, axis=0)
+    with pytest.raises(ValueError, match="range \\[0, 100\\]"):
+        apron.percentile(ndarray(image), 101)
     with pytest.raises(TypeError, match="must be real"):
         own.sobel(ndarray(image.astype(complex)))
     assert own.gaussian_filter(ndarray(np.zeros((0, 3))), 1.0).shape == (0, 3)

@@ -38,6 +38,26 @@ def on_host(numbers):
     return np.asarray(numbers)
 
 
+def beside(array, other, what):
+    """Returns another array as those of the library and the place of ``array``."""
+    other = as_array(other)
+    if type(other) is not type(array):
+        raise TypeError(f"apron: {what} is a {type(other).__name__.lstrip('_')} array, but must be of the library and place of the array")
+    return other
+
+
+def computed(array, shape, dtype, run, output=None):
+    """Returns what ``run`` computes of an array, as an array of its library: ``run(samples)`` returns NumPy's, and
+    ``run(samples, output=room)`` writes one on a GPU. ``output`` is written if it has the result's shape and type, as in OpenCV."""
+    if isinstance(array, Foreign):
+        return array.computed(shape, np.dtype(dtype), run, output)
+    result = run(array).reshape(shape)
+    if output is None or output.shape != result.shape or output.dtype != result.dtype:
+        return result
+    output[...] = result
+    return output
+
+
 def dtype_of(dtype):
     """Returns NumPy's type of a type of any library; of numbers alone if it is a name, as in SciPy."""
     if type(dtype).__module__.partition(".")[0] == "torch":
@@ -68,6 +88,20 @@ class Foreign:
         # What is no array in C order is copied as it was taken.
         return (target, None) if target.native is output else (self.empty(target.dtype), output)
 
+    def empty(self, dtype):
+        """Makes an array of this shape whose samples may be anything."""
+        return self.made(self.shape, dtype)
+
+    def zeros(self, dtype):
+        """Makes an array of the library, of this shape."""
+        return self.filled(self.shape, dtype)
+
+    def fits(self, output, shape, dtype):
+        """Returns an array that a result of this shape and type can be written into, or ``None``."""
+        target = None if output is None else as_array(output)
+        is_one = target is not None and type(target) is type(self) and target.native is output
+        return target if is_one and target.shape == tuple(shape) and target.dtype == dtype else None
+
     def filtered(self, output, run):
         """Returns what ``run(room)`` writes."""
         room, target = self.room(output)
@@ -83,17 +117,27 @@ class _OnGpu(Foreign):
     """An array on a GPU, with the address of its samples, in C order, and a stream."""
 
     def given(self):
-        return (self.address, self.shape, self.dtype)
+        """Returns what compiled functions take: the address, the shape, the type, and the stream that orders the work."""
+        return (self.address, self.shape, self.dtype, self.stream)
 
     def parts(self, leading):
         """Returns the arrays that lie one after the other along the leading axes."""
         size = math.prod(self.shape[leading:]) * self.dtype.itemsize
         count = math.prod(self.shape[:leading])
-        return [(self.address + part * size, self.shape[leading:], self.dtype) for part in range(count)]
+        return [(self.address + part * size, self.shape[leading:], self.dtype, self.stream) for part in range(count)]
+
+    def computed(self, shape, dtype, run, output):
+        room = self.fits(output, shape, dtype) or self.made(shape, dtype)
+        run(self.given(), output=room.given())
+        return room.native
 
     def along(self, output, plan):
         passes = plan.compiled if plan.compiled is not None else plan.compile(plan.cval)
-        return self.filtered(output, lambda room: _apron.gpu_separable(self.given(), room.given(), passes, self.stream))
+
+        def run(room):
+            _apron.separable(self.given(), room.dtype, passes, None, room.given())
+
+        return self.filtered(output, run)
 
     def dense(self, output, weights, origins, mode, cval):
         wide = [taps for taps in weights.shape if taps > 1]
@@ -102,20 +146,17 @@ class _OnGpu(Foreign):
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
         # With more axes than a volume has, those before the mask's first several taps count volumes.
         leading = next((axis for axis, side in enumerate(weights.shape) if side > 1), 0) if groups(weights.shape) > 3 else 0
-        given = (taps, weights.shape[leading:], origins[leading:], mode, float(cval), self.stream)
+        given = (taps, weights.shape[leading:], origins[leading:], mode, float(cval))
 
         def run(room):
             for part, result in zip(self.parts(leading), room.parts(leading)):
-                _apron.gpu_correlate(part, result, *given)
+                _apron.correlate(part, room.dtype, *given, None, result)
 
         return self.filtered(output, run)
 
     def extremes(self):
         """Returns the least and the largest sample as an array of the host."""
-        return np.array(_apron.gpu_extremes(self.given(), self.stream)).astype(self.dtype)
-
-    def histogram(self, edges, are_even):
-        return _apron.gpu_histogram(self.given(), edges, are_even, self.stream)
+        return np.array(_apron.extremes(self.given())).astype(self.dtype)
 
 
 class _CuPy(_OnGpu):
@@ -130,17 +171,32 @@ class _CuPy(_OnGpu):
     def stream(self):
         return (self.native.device.id, sys.modules["cupy"].cuda.get_current_stream().ptr)
 
-    def empty(self, dtype):
-        return _CuPy(sys.modules["cupy"].empty(self.shape, dtype))
+    def made(self, shape, dtype):
+        return _CuPy(sys.modules["cupy"].empty(shape, dtype))
 
-    def zeros(self, dtype):
-        return sys.modules["cupy"].zeros(self.shape, dtype)
+    def filled(self, shape, dtype):
+        return sys.modules["cupy"].zeros(shape, dtype)
 
     def of_host(self, array):
         return sys.modules["cupy"].asarray(array)
 
     def root(self, total):
         sys.modules["cupy"].sqrt(total, total, casting="unsafe")
+
+    def as_type(self, dtype):
+        return _CuPy(self.native.astype(dtype))
+
+    def stacked(self, arrays):
+        return _CuPy(sys.modules["cupy"].stack(arrays, -1))
+
+    def interpolated(self, places, values):
+        return sys.modules["cupy"].interp(self.native, self.of_host(places), self.of_host(values))
+
+    def searched(self, edges, right):
+        return sys.modules["cupy"].digitize(self.native, self.of_host(edges), right)
+
+    def where(self, condition, first, second):
+        return sys.modules["cupy"].where(condition, first, second)
 
 
 class _Other(_OnGpu):
@@ -163,14 +219,25 @@ class _Other(_OnGpu):
             raise ValueError("output array is read-only")
         return room, target
 
-    def empty(self, dtype):
-        return _Other(self.zeros(dtype))
+    def made(self, shape, dtype):
+        return _Other(self.filled(shape, dtype))
 
-    def zeros(self, dtype):
-        return _apron.GpuArray.zeros(self.shape, np.dtype(dtype), self.stream)
+    def filled(self, shape, dtype):
+        return _apron.GpuArray.zeros(shape, np.dtype(dtype), self.stream)
 
     def of_host(self, array):
         return array
+
+    def fits(self, output, shape, dtype):
+        target = super().fits(output, shape, dtype)
+        if target is not None and target.taken.read_only:
+            raise ValueError("output array is read-only")
+        return target
+
+    def _own(self, *_):
+        raise TypeError("apron: this needs operations of the array's library: give an array of CuPy or PyTorch, as cupy.asarray makes one")
+
+    as_type = stacked = interpolated = searched = where = root = _own
 
 
 @functools.cache
@@ -182,7 +249,52 @@ def _dtype_of_torch(dtype):
         raise TypeError(f"apron: dtype is {dtype}, but must be bool, an integer, float16, float32 or float64") from None
 
 
-class _Torch(_OnGpu):
+class _Tensor:
+    """What tensors of PyTorch have in common, on a GPU and on the host."""
+
+    def made(self, shape, dtype):
+        return type(self)(self.native.new_empty(tuple(shape), dtype=_of_torch(dtype)))
+
+    def filled(self, shape, dtype):
+        return self.native.new_zeros(tuple(shape), dtype=_of_torch(dtype))
+
+    def of_host(self, array):
+        return sys.modules["torch"].from_numpy(np.asarray(array, order="C")).to(self.native.device)
+
+    def root(self, total):
+        total.copy_(total.double().sqrt())
+
+    def as_type(self, dtype):
+        return type(self)(self.native.to(_of_torch(dtype)))
+
+    def stacked(self, arrays):
+        return type(self)(sys.modules["torch"].stack(arrays, -1))
+
+    def interpolated(self, places, values):
+        """Interpolates as `numpy.interp`, between values at places that rise."""
+        torch = sys.modules["torch"]
+        places, values, samples = self.of_host(places), self.of_host(values), self.native.double()
+        at = (torch.searchsorted(places, samples, right=True) - 1).clamp(0, max(len(places) - 2, 0))
+        behind = (at + 1).clamp(max=len(places) - 1)
+        slope = (values[behind] - values[at]) / (places[behind] - places[at])
+        found = slope * (samples - places[at]) + values[at]
+        found = torch.where(samples >= places[-1], values[-1], found)
+        return torch.where(samples <= places[0], values[0], found)
+
+    def searched(self, edges, right):
+        return sys.modules["torch"].bucketize(self.native, self.of_host(edges), right=not right)
+
+    def where(self, condition, first, second):
+        torch = sys.modules["torch"]
+        as_tensor = lambda one: one if torch.is_tensor(one) else torch.as_tensor(one, dtype=self.native.dtype, device=self.native.device)  # noqa: E731
+        return torch.where(condition, as_tensor(first), as_tensor(second))
+
+
+def _of_torch(dtype):
+    return getattr(sys.modules["torch"], np.dtype(dtype).name)
+
+
+class _Torch(_Tensor, _OnGpu):
     def __init__(self, tensor):
         if tensor.requires_grad:
             raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
@@ -198,19 +310,10 @@ class _Torch(_OnGpu):
     def empty(self, dtype):
         if dtype is self.dtype:
             return _Torch(sys.modules["torch"].empty_like(self.native))
-        return _Torch(self.native.new_empty(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name)))
-
-    def zeros(self, dtype):
-        return self.native.new_zeros(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name))
-
-    def of_host(self, array):
-        return sys.modules["torch"].from_numpy(array).to(self.native.device)
-
-    def root(self, total):
-        total.copy_(total.double().sqrt())
+        return self.made(self.shape, dtype)
 
 
-class _TorchOnHost(Foreign):
+class _TorchOnHost(_Tensor, Foreign):
     """A tensor on the host: NumPy's array of its memory."""
 
     def __init__(self, tensor):
@@ -218,17 +321,13 @@ class _TorchOnHost(Foreign):
             raise RuntimeError("apron: the tensor requires a gradient: filter it by apron.torch, or call tensor.detach() first")
         super().__init__(tensor, _dtype_of_torch(tensor.dtype))
 
-    def empty(self, dtype):
-        return _TorchOnHost(self.zeros(dtype))
+    def given(self):
+        return self.native.contiguous().numpy()
 
-    def zeros(self, dtype):
-        return self.native.new_zeros(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name))
-
-    def of_host(self, array):
-        return sys.modules["torch"].from_numpy(array)
-
-    def root(self, total):
-        total.copy_(total.double().sqrt())
+    def computed(self, shape, dtype, run, output):
+        room = self.fits(output, shape, dtype) or self.made(shape, dtype)
+        room.native.numpy()[...] = run(self.given()).reshape(shape)
+        return room.native
 
     def along(self, output, plan):
         from ._filters import along
@@ -246,6 +345,3 @@ class _TorchOnHost(Foreign):
     def extremes(self):
         array = self.native.numpy()
         return np.array([array.min(), array.max()])
-
-    def histogram(self, edges, are_even):
-        return _apron.histogram(self.native.numpy(), edges, are_even)

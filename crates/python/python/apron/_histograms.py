@@ -3,13 +3,15 @@
 Counts are exact. Types that Apron does not have, such as dates, objects and long doubles, are counted by NumPy.
 """
 
+import builtins
+import math
 import operator
 import warnings
 
 import numpy as np
 
 from . import _apron
-from ._foreign import Foreign, as_array
+from ._foreign import Foreign, as_array, beside, on_host
 
 # As they are when this module is loaded: tests replace them.
 _histogram, _histogramdd, _bin_edges = np.histogram, np.histogramdd, np.histogram_bin_edges
@@ -48,6 +50,9 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     >>> apron.histogram_bin_edges([0, 0, 0, 1, 2, 3, 3, 4, 5], bins=4)
     array([0.  , 1.25, 2.5 , 3.75, 5.  ])
     """
+    samples = as_array(a)
+    if isinstance(samples, Foreign):
+        return samples.of_host(_edges_of_foreign(samples, bins, range))
     return _bin_edges(a, bins, range, weights)
 
 
@@ -74,9 +79,10 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     >>> apron.histogram([1, 2, 1], bins=[0, 1, 2, 3])
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
-    samples, weights = as_array(a), None if weights is None else np.asarray(weights)
+    samples = as_array(a)
     if isinstance(samples, Foreign):
         return _of_foreign(samples, bins, range, density, weights)
+    weights = None if weights is None else np.asarray(weights)
     if weights is not None and weights.shape != samples.shape:
         raise ValueError(f"weights should have the same shape as a: it is {weights.shape}, but must be {samples.shape}")
     if weights is not None and weights.dtype.kind == "c" and np.can_cast(weights.dtype, np.complex128):
@@ -96,13 +102,35 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return (_density(counts, edges) if density else counts), edges
 
 
-def _of_foreign(samples, bins, range, density, weights):
-    """Counts an array of another library; its edges follow from its least and its largest sample."""
-    if isinstance(bins, str) or weights is not None:
-        raise TypeError("apron: arrays on a GPU and of PyTorch are counted without weights, and between bins that are given")
+def _edges_of_foreign(samples, bins, range):
+    """Returns the edges for an array of another library: they follow from its least and its largest sample."""
+    if isinstance(bins, str):
+        raise TypeError(f"apron: bins is {bins!r}, but must be a number or edges for arrays on a GPU and of PyTorch")
+    bins = on_host(bins) if np.ndim(bins) else bins
     ends = samples.extremes() if range is None and np.ndim(bins) == 0 and samples.size else np.zeros(0, samples.dtype)
-    edges = _bin_edges(ends, bins, range)
-    counts = samples.histogram(np.ascontiguousarray(edges, np.float64), np.ndim(bins) == 0)
+    return _bin_edges(ends, bins, range)
+
+
+def _weights_of_foreign(samples, weights, length):
+    """Returns weights beside an array of another library, as f64."""
+    weights = beside(samples, weights, "weights")
+    if not _are_plain(weights) or weights.size != length:
+        raise ValueError(
+            f"apron: weights are {weights.dtype}{weights.shape}, but must be {length} real numbers for arrays on a GPU and of PyTorch"
+        )
+    return weights if weights.dtype == np.float64 else weights.as_type(np.float64)
+
+
+def _of_foreign(samples, bins, range, density, weights):
+    """Counts an array of another library."""
+    edges = _edges_of_foreign(samples, bins, range)
+    if weights is not None:
+        kind, weights = as_array(weights).dtype, _weights_of_foreign(samples, weights, samples.size)
+    if samples.size == 0:
+        counts = np.zeros(len(edges) - 1, np.int64 if weights is None else kind)
+    else:
+        given = (samples.given(), np.ascontiguousarray(edges, np.float64), np.ndim(bins) == 0)
+        counts = _apron.histogram(*given) if weights is None else _apron.histogram(*given, weights.given()).astype(kind)
     counts = _density(counts, edges) if density else counts
     return samples.of_host(counts), samples.of_host(edges)
 
@@ -149,16 +177,24 @@ def labelled_histogram(input, min, max, bins, labels=None, index=None):
         if index is not None:
             raise ValueError("index without defined labels")
         return histogram(input, edges)[0]
-    input, labels = np.broadcast_arrays(input, np.asarray(labels))
+    given = as_array(input)
+    if isinstance(given, Foreign):
+        input, labels = given.native, beside(given, labels, "labels")
+        if labels.shape != given.shape:
+            raise ValueError(f"apron: shape of labels is {labels.shape}, but must be {given.shape}")
+        kind, labels = labels.dtype, labels.native
+    else:
+        input, labels = np.broadcast_arrays(input, np.asarray(labels))
+        kind = labels.dtype
     if index is None:
         return histogram(input[labels > 0], edges)[0]
     asked = np.asarray(index)
-    if np.any(asked.astype(labels.dtype).astype(asked.dtype) != asked):
-        raise ValueError(f"Cannot convert index values from <{asked.dtype}> to <{labels.dtype}> without loss of precision")
+    if np.any(asked.astype(kind).astype(asked.dtype) != asked):
+        raise ValueError(f"Cannot convert index values from <{asked.dtype}> to <{kind}> without loss of precision")
     found = np.empty(asked.shape, object)
     for at, label in np.ndenumerate(asked):
-        samples = input[labels == label]
-        found[at] = histogram(samples, edges)[0] if samples.size else None
+        samples = as_array(input[labels == label])
+        found[at] = histogram(getattr(samples, "native", samples), edges)[0] if samples.size else None
     return found[()]
 
 
@@ -185,6 +221,9 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     array([[0., 1.],
            [1., 1.]])
     """
+    rows = _rows_of_foreign(sample)
+    if rows is not None:
+        return _rows_counted(rows, bins, range, density, weights)
     try:
         _, columns = sample.shape
     except (AttributeError, ValueError):
@@ -204,14 +243,54 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     given = [np.ascontiguousarray(one, np.float64) for one in edges]
     flat = None if weights is None else np.ascontiguousarray(weights, np.float64)
     counts = _apron.histogramdd(sample, given, are_even, flat).reshape(sides)
-    if density:
-        total = counts.sum()
-        for axis, one in enumerate(edges):
-            shape = [1] * columns
-            shape[axis] = sides[axis]
-            counts = counts / np.diff(one).reshape(shape)
-        counts /= total
-    return counts, list(edges)
+    return _density_of_cells(counts, edges) if density else counts, list(edges)
+
+
+def _density_of_cells(counts, edges):
+    total = counts.sum()
+    for axis, one in enumerate(edges):
+        shape = [1] * counts.ndim
+        shape[axis] = -1
+        counts = counts / np.diff(one).reshape(shape)
+    return counts / total
+
+
+def _rows_of_foreign(sample):
+    """Returns rows of another library: those of an array, or of columns; ``None`` for NumPy's."""
+    if isinstance(sample, (list, tuple)):
+        columns = [as_array(column) for column in sample]
+        if not columns or not isinstance(columns[0], Foreign):
+            return None
+        columns = [beside(columns[0], column, "column") for column in columns]
+        return columns[0].stacked([column.native for column in columns])
+    rows = as_array(sample)
+    if not isinstance(rows, Foreign):
+        return None
+    return rows if rows.ndim == 2 else as_array(rows.native.reshape(-1, 1))
+
+
+def _rows_counted(rows, bins, range, density, weights):
+    """Counts rows of another library."""
+    if rows.ndim != 2 or not 1 <= rows.shape[1] <= _MAX_COLUMNS or not rows.size:
+        raise ValueError(f"apron: shape is {rows.shape}, but must be of 1 row or more of 1 to {_MAX_COLUMNS} columns")
+    length, columns = rows.shape
+    ends = [None] * columns if range is None else list(range)
+    numbers = [on_host(one) if np.ndim(one) else one for one in bins] if hasattr(bins, "__len__") else [bins] * columns
+    # Of each column whose ends are asked for: all that its edges follow from.
+    needed = [at for at in builtins.range(columns) if at >= len(ends) or ends[at] is None]
+    needed = [at for at in needed if at >= len(numbers) or np.ndim(numbers[at]) == 0]
+    extremes = np.zeros((2, columns), rows.dtype)
+    for at in needed:
+        extremes[:, at] = as_array(rows.native[:, at]).extremes()
+    edges, are_even = _edges_of_columns(extremes, numbers, range)
+    sides = [len(one) - 1 for one in edges]
+    if not 0 < math.prod(sides) <= _MAX_CELLS:
+        raise ValueError(f"apron: number of cells is {math.prod(sides)}, but must be 1 to {_MAX_CELLS}")
+    weights = None if weights is None else _weights_of_foreign(rows, weights, length).given()
+    counts = _apron.histogramdd(rows.given(), [np.ascontiguousarray(one, np.float64) for one in edges], are_even, weights)
+    counts = counts.reshape(sides)
+    counts = _density_of_cells(counts, edges) if density else counts
+    return rows.of_host(counts), [rows.of_host(one) for one in edges]
 
 
 def _edges_of_columns(sample, bins, range):
@@ -282,7 +361,7 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     except TypeError:
         count = 1
     if count not in (1, 2):
-        bins = [np.asarray(bins)] * 2
+        bins = [on_host(bins)] * 2
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]
 
@@ -302,9 +381,10 @@ def bincount(x, /, weights=None, minlength=0):
     >>> apron.bincount([0, 1, 1, 3, 2, 1, 7])
     array([1, 3, 1, 1, 0, 0, 0, 1])
     """
-    values = np.asarray(x)
+    values, minlength = as_array(x), operator.index(minlength)
+    if isinstance(values, Foreign):
+        return _values_counted(values, weights, minlength)
     weights = None if weights is None else np.asarray(weights)
-    minlength = operator.index(minlength)
     plain = values.ndim == 1 and values.size and values.dtype.kind in "iu" and values.dtype != np.uint64
     if not plain or not _are_plain(weights) or minlength < 0:
         return _bincount(x, weights, minlength)
@@ -313,6 +393,20 @@ def bincount(x, /, weights=None, minlength=0):
         return _bincount(x, weights, minlength)
     weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
     return _counted(values, np.arange(count + 1), True, weights)
+
+
+def _values_counted(values, weights, minlength):
+    """Counts each value of an array of another library."""
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"apron: x is {values.dtype}{values.shape}, but must be integers of one axis on a GPU and in PyTorch")
+    low, high = values.extremes() if values.size else (0, -1)
+    count = max(int(high) + 1, minlength)
+    if low < 0 or minlength < 0 or count > _MAX_BINS:
+        raise ValueError(f"apron: values are {low} to {high} and minlength is {minlength}, but must be 0 to {_MAX_BINS - 1}")
+    if not values.size:
+        return values.of_host(np.zeros(minlength, np.int64 if weights is None else np.float64))
+    weights = None if weights is None else _weights_of_foreign(values, weights, values.size).given()
+    return values.of_host(_apron.histogram(values.given(), np.arange(count + 1.0), True, weights))
 
 
 def percentile(
@@ -334,6 +428,11 @@ def percentile(
     >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
     np.float64(3.5)
     """
+    samples = as_array(a)
+    if isinstance(samples, Foreign):
+        if not (axis is None and out is None and method == "linear" and not keepdims and weights is None):
+            raise TypeError("apron: percentiles on a GPU and of PyTorch are those of all samples, by the linear method, without weights")
+        return _percentiles_of_foreign(samples, np.asarray(q, np.float64))
     array = np.asanyarray(a)
     is_plain = type(array) is np.ndarray and (array.dtype.kind in "iu" or array.dtype in (np.float32, np.float64))
     asked = np.asanyarray(q)
@@ -346,6 +445,16 @@ def percentile(
     if array.dtype == np.float32 and asked.ndim == 0:
         found = found.astype(np.float32)
     return found[()]
+
+
+def _percentiles_of_foreign(samples, asked):
+    if samples.dtype.kind not in "iuf" or not samples.size:
+        raise TypeError(f"apron: the samples are {samples.dtype}{samples.shape}, but must be numbers, and one or more")
+    if not np.all((asked >= 0) & (asked <= 100)):
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    found = _apron.percentiles(samples.given(), [float(one) for one in asked.reshape(-1)]).reshape(asked.shape)
+    is_single = samples.dtype == np.float32 and asked.ndim == 0
+    return samples.of_host(found.astype(np.float32) if is_single else found)
 
 
 def digitize(x, bins, right=False):
@@ -362,7 +471,9 @@ def digitize(x, bins, right=False):
     >>> apron.digitize([0.2, 6.4, 3.0, 1.6], [0.0, 1.0, 2.5, 4.0, 10.0])
     array([1, 4, 3, 2])
     """
-    samples, edges = np.asarray(x), np.asarray(bins)
+    samples, edges = as_array(x), on_host(bins)
+    if isinstance(samples, Foreign):
+        return samples.searched(edges, right)
     is_plain = _is_counted(samples.dtype) and edges.dtype.kind in "iuf" and edges.ndim == 1 and samples.size
     if not is_plain or not _is_counted(edges.dtype) or (edges != edges).any() or {samples.dtype, edges.dtype} & _LONG:
         return _digitize(x, bins, right)

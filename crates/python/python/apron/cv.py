@@ -5,14 +5,18 @@ arithmetic is exact: under whole weights, in Gaussians, in means of up to 256 by
 sums of float32, and a result may differ by one where the exact sum lies next to a half. Results in float32 are within
 ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum.
 
+Arrays of CuPy and PyTorch give such arrays, and stay where they are.
+
 Errors are `ValueError` and `TypeError`, with the value and the limit, instead of `cv2.error`.
 """
 
+import functools
 import math
 
 import numpy as np
 
 from . import _apron
+from ._foreign import Foreign, as_array, beside, computed
 from ._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
 
 __all__ = [
@@ -44,8 +48,9 @@ THRESH_OTSU = 8
 _DEPTHS = [np.dtype(name) for name in ("u1", "i1", "u2", "i2", "i4", "f4", "f8", "f2")]
 _MODES = ["constant", "nearest", "reflect", "wrap", "mirror"]
 
+
 def _image(src):
-    image = np.asarray(src)
+    image = as_array(src)
     if image.ndim not in (2, 3) or (image.ndim == 3 and not 1 <= image.shape[2] <= 4):
         raise ValueError(f"apron: shape is {image.shape}, but must be (height, width), or with 1 to 4 channels")
     if image.size == 0:
@@ -76,27 +81,34 @@ def _anchor(anchor, width, height):
     return x, y
 
 
-def _stored(result, dst):
-    # OpenCV has no third axis of one channel.
-    if result.ndim == 3 and result.shape[2] == 1:
-        result = result[:, :, 0]
-    if dst is None or dst.shape != result.shape or dst.dtype != result.dtype:
-        return result
-    dst[...] = result
-    return dst
+def _shape(image, height=None, width=None):
+    """Returns the shape of a result: OpenCV has no third axis of one channel."""
+    sides = (image.shape[0] if height is None else height, image.shape[1] if width is None else width)
+    return sides + tuple(channels for channels in image.shape[2:] if channels > 1)
 
 
-def _separable(image, dtype, x, y, anchor, delta, mode, scale=1.0):
+def _copied(image, dst):
+    height, width = image.shape[:2]
+    copy = functools.partial(_apron.padded, x=0, y=0, width=width, height=height, mode="nearest", constants=[])
+    return computed(image, _shape(image), image.dtype.newbyteorder("="), copy, dst)
+
+
+def _planar(image, dtype, window, anchor, delta, mode, scale, dst):
+    def run(samples, output=None):
+        return _apron.planar(samples, dtype, window, float(scale), float(delta), anchor, mode, output=output)
+
+    return computed(image, _shape(image), dtype, run, dst)
+
+
+def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
     x, y = (np.ascontiguousarray(taps, np.float64).reshape(-1) for taps in (x, y))
-    anchor = _anchor(anchor, len(x), len(y))
-    return _apron.planar(image, dtype, (x, y), float(scale), float(delta), anchor, mode)
+    return _planar(image, dtype, (x, y), _anchor(anchor, len(x), len(y)), delta, mode, scale, dst)
 
 
-def _dense(image, dtype, mask, anchor, delta, mode):
+def _dense(image, dtype, mask, anchor, delta, mode, dst):
     height, width = mask.shape
-    anchor = _anchor(anchor, width, height)
     window = (np.ascontiguousarray(mask, np.float64).reshape(-1), width, height)
-    return _apron.planar(image, dtype, window, 1.0, float(delta), anchor, mode)
+    return _planar(image, dtype, window, _anchor(anchor, width, height), delta, mode, 1.0, dst)
 
 
 def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
@@ -123,7 +135,7 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     """
     image, mask = _image(src), np.asarray(kernel, np.float32)
     mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask
-    return _stored(_dense(image, _depth(ddepth, image), mask, anchor, delta, _mode(borderType)), dst)
+    return _dense(image, _depth(ddepth, image), mask, anchor, delta, _mode(borderType), dst)
 
 
 def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
@@ -137,7 +149,7 @@ def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=
     image = _image(src)
     dtype, mode = _depth(ddepth, image), _mode(borderType)
     x, y = (np.asarray(taps, np.float32).reshape(-1) for taps in (kernelX, kernelY))
-    return _stored(_separable(image, dtype, x, y, anchor, delta, mode), dst)
+    return _separable(image, dtype, x, y, anchor, delta, mode, dst)
 
 
 def getGaussianKernel(ksize, sigma, ktype=CV_64F):
@@ -188,14 +200,14 @@ def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAU
     x, y = (gaussian(side, max(float(sigma), 0.0)) for side, sigma in zip(sides, sigmas))
     delta = 0.0
     if sides == [1, 1]:
-        return _stored(image.copy(), dst)
+        return _copied(image, dst)
     if image.dtype in (np.uint8, np.uint16):
         bits = 8 * image.dtype.itemsize
         x, y = (in_parts(taps, 1 << bits) for taps in (x, y))
         delta = 2.0 ** (-2 * bits - 2)
     elif image.dtype != np.float64:
         x, y = x.astype(np.float32), y.astype(np.float32)
-    return _stored(_separable(image, image.dtype.newbyteorder("="), x, y, (-1, -1), delta, mode), dst)
+    return _separable(image, image.dtype.newbyteorder("="), x, y, (-1, -1), delta, mode, dst)
 
 
 def blur(src, ksize, dst=None, anchor=(-1, -1), borderType=BORDER_DEFAULT):
@@ -218,10 +230,10 @@ def boxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, bor
     array([[ 6,  9, 18, 21]], dtype=int16)
     """
     image = _image(src)
-    return _stored(_boxed(image, _depth(ddepth, image), ksize, anchor, normalize, _mode(borderType)), dst)
+    return _boxed(image, _depth(ddepth, image), ksize, anchor, normalize, _mode(borderType), dst)
 
 
-def _boxed(image, dtype, ksize, anchor, normalize, mode):
+def _boxed(image, dtype, ksize, anchor, normalize, mode, dst):
     width, height = (int(side) for side in ksize)
     if width < 1 or height < 1:
         raise ValueError(f"apron: ksize is {(width, height)}, but must be of 1 or more")
@@ -229,14 +241,14 @@ def _boxed(image, dtype, ksize, anchor, normalize, mode):
         width, height = (1 if length == 1 else side for length, side in zip(image.shape[1::-1], (width, height)))
         anchor = tuple(-1 if side == 1 else one for one, side in zip(anchor, (width, height)))
     if normalize and dtype.kind == "f":
-        return _apron.planar(image, dtype, (width, height), 1.0, 0.0, _anchor(anchor, width, height), mode)
+        return _planar(image, dtype, (width, height), _anchor(anchor, width, height), 0.0, mode, 1.0, dst)
     ones, area = (np.ones(width), np.ones(height)), width * height
     # A factor, as in OpenCV. Where it sums bytes in 16 bits, halves are rounded up; and where then the area is a power of two, from
     # one part below a half: 2x2 bytes, one of them 1 and the others 0, have the mean 1.
     delta = 0.0
     if normalize and image.dtype == dtype == np.uint8 and 1 < area <= 256:
         delta = (1 / area if area & (area - 1) == 0 else 0.0) + 1e-5
-    return _separable(image, dtype, *ones, anchor, delta, mode, 1.0 / area if normalize else 1.0)
+    return _separable(image, dtype, *ones, anchor, delta, mode, dst, 1.0 / area if normalize else 1.0)
 
 
 def sqrBoxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, borderType=BORDER_DEFAULT):
@@ -249,8 +261,12 @@ def sqrBoxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, 
     """
     image = _image(src)
     dtype = np.dtype(np.float32 if image.dtype.itemsize < 4 else np.float64) if ddepth == -1 else _depth(ddepth, image)
-    squares = np.square(image, dtype=np.float64)
-    return _stored(_boxed(squares, dtype, ksize, anchor, normalize, _mode(borderType)), dst)
+    if isinstance(image, Foreign):
+        wide = image.as_type(np.float64).native
+        squares = as_array(wide * wide)
+    else:
+        squares = np.square(image, dtype=np.float64)
+    return _boxed(squares, dtype, ksize, anchor, normalize, _mode(borderType), dst)
 
 
 def getDerivKernels(dx, dy, ksize, normalize=False, ktype=CV_32F):
@@ -281,7 +297,7 @@ def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=B
             x = (x * single(scale)).astype(single)
         else:
             y = (y * single(scale)).astype(single)
-    return _stored(_separable(image, dtype, x, y, (-1, -1), delta, _mode(borderType)), dst)
+    return _separable(image, dtype, x, y, (-1, -1), delta, _mode(borderType), dst)
 
 
 def Scharr(src, ddepth, dx, dy, dst=None, scale=1, delta=0, borderType=BORDER_DEFAULT):
@@ -311,7 +327,7 @@ def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDE
         mask = np.outer(smooth, second) + np.outer(second, smooth)
     if scale != 1:
         mask = mask * np.float32(scale)
-    return _stored(_dense(image, _depth(ddepth, image), mask, (-1, -1), delta, _mode(borderType)), dst)
+    return _dense(image, _depth(ddepth, image), mask, (-1, -1), delta, _mode(borderType), dst)
 
 
 def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0):
@@ -327,8 +343,11 @@ def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0)
     values = [float(one) for one in np.atleast_1d(value)]
     # A number is that of the first channel, and the others are 0.
     values = (values + [0.0] * 4)[:channels]
-    height, width = image.shape[0] + top + bottom, image.shape[1] + left + right
-    return _stored(_apron.padded(image, -left, -top, width, height, _mode(borderType), values), dst)
+    height, width, mode = image.shape[0] + top + bottom, image.shape[1] + left + right, _mode(borderType)
+    pad = functools.partial(
+        _apron.padded, x=-left, y=-top, width=width, height=height, mode=mode, constants=values
+    )
+    return computed(image, _shape(image, height, width), image.dtype.newbyteorder("="), pad, dst)
 
 
 def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=False):
@@ -351,38 +370,87 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     >>> cv.calcHist([np.array([[0, 10, 200, 255]], np.uint8)], [0], None, [2], [0, 256]).ravel()
     array([2., 2.], dtype=float32)
     """
-    planes = [image[:, :, at] for one in images for image in [np.atleast_3d(_image(one))] for at in range(image.shape[2])]
+    images = [_image(one) for one in images]
     if len(channels) != len(histSize) or len(ranges) != 2 * len(channels):
         raise ValueError(
             f"apron: {len(channels)} channels have {len(histSize)} numbers of bins and {len(ranges)} ends, "
             f"but must have {len(channels)} and {2 * len(channels)}"
         )
-    places = []
-    for channel, bins, low, high in zip(channels, histSize, ranges[::2], ranges[1::2]):
-        # The bin's number, from 0, before it is cut to a whole number: by OpenCV's factor and offset.
-        factor, samples = bins / (float(high) - float(low)), planes[channel]
-        place = np.floor(samples * factor + -factor * float(low))
-        places.append(np.where((samples >= low) & (samples < high), place, -1.0))
-    rows = np.stack([place.reshape(-1) for place in places], 1)
+    if images[0].dtype.kind not in "biuf" or images[0].dtype.kind in "iu" and images[0].dtype.itemsize > 4:
+        raise TypeError(f"apron: dtype is {images[0].dtype}, but must be a float, or an integer of up to 32 bits")
+    planes = [plane for image in images for plane in _planes(image)]
+    planes = [planes[channel] for channel in channels]
     if mask is not None:
-        rows = rows[np.asarray(mask).reshape(-1) != 0]
-    inside = np.ones(len(rows), bool)
-    for column, bins in zip(rows.T, histSize):
-        inside &= (column >= 0) & (column < bins)
-    rows = rows[inside]
-    edges = [np.arange(bins + 1.0) for bins in histSize]
-    if len(rows) == 0:
+        first = images[0]
+        chosen = beside(first, mask, "mask").native != 0 if isinstance(first, Foreign) else np.asarray(mask) != 0
+        planes = [plane[chosen] for plane in planes]
+    edges = [
+        _edges_of_places(images[0].dtype, bins, float(low), float(high))
+        for bins, low, high in zip(histSize, ranges[::2], ranges[1::2])
+    ]
+    first = as_array(planes[0])
+    if first.size == 0:
         counts = np.zeros(histSize)
     elif len(edges) == 1:
-        counts = _apron.histogram(np.ascontiguousarray(rows), edges[0], True)
+        counts = _apron.histogram(_given(first), edges[0], False)[:-1]
     else:
-        counts = _apron.histogramdd(rows, edges, [True] * len(edges)).reshape(histSize)
+        rows = first.stacked(planes) if isinstance(first, Foreign) else np.stack(planes, -1)
+        rows = as_array(rows.native.reshape(-1, len(planes))) if isinstance(first, Foreign) else rows.reshape(-1, len(planes))
+        counts = _apron.histogramdd(_given(rows), edges, [False] * len(edges)).reshape([len(one) - 1 for one in edges])
+        counts = counts[tuple(slice(0, -1) for _ in edges)]
     counts = counts.astype(np.float32)
     counts = counts.reshape(-1, 1) if counts.ndim == 1 else counts
+    counts = images[0].of_host(counts) if isinstance(images[0], Foreign) else counts
     if hist is None:
         return counts
     hist[...] = hist + counts if accumulate else counts
     return hist
+
+
+def _given(array):
+    """Returns what compiled functions take of an array."""
+    return array.given() if isinstance(array, Foreign) else array
+
+
+def _planes(image):
+    """Returns the channels of an image, as arrays of its library."""
+    array = image.native if isinstance(image, Foreign) else image
+    return [array] if image.ndim == 2 else [array[:, :, at] for at in range(image.shape[2])]
+
+
+@functools.lru_cache(maxsize=64)
+def _edges_of_places(dtype, bins, low, high):
+    """Returns the edges between samples of a type that OpenCV counts in different bins, and one bin more for those beyond the last.
+
+    OpenCV multiplies a sample by a factor, adds an offset, and cuts to a whole number, the bin's. That never falls as samples rise: the
+    least sample of each bin is found by halving an interval of all values, in their order.
+    """
+    factor = bins / (high - low)
+
+    def place(samples):
+        # An offset of -0 would be none of the sum's.
+        return np.floor(samples * factor + -factor * low)
+
+    if dtype.kind == "f":
+        bits = np.dtype(f"i{dtype.itemsize}")
+        # Floats in their order are integers: those below 0 with all bits but the sign's turned.
+        value = lambda key: np.where(key < 0, ~key ^ np.iinfo(bits).min, key).astype(bits).view(dtype)  # noqa: E731
+        top = int(np.array(np.inf, dtype).view(bits))
+        lowest = -top - 1
+    else:
+        limits = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
+        value, lowest, top = (lambda key: key.astype(dtype)), int(limits.min), int(limits.max) + 1
+    wanted = np.arange(bins + 1.0)
+    below, least = np.full(bins + 1, lowest - 1), np.full(bins + 1, top)
+    while (least - below > 1).any():
+        middle = (below + least) // 2
+        samples = value(middle.clip(lowest, top - (dtype.kind != "f")))
+        with np.errstate(over="ignore", invalid="ignore"):
+            reached = np.where(wanted < bins, (samples >= low) & (place(samples) >= wanted), False)
+            reached |= (samples >= high) | ((samples >= low) & (place(samples) >= bins))
+        least, below = np.where(reached, middle, least), np.where(reached, below, middle)
+    edges = value(least).astype(np.float64) if dtype.kind == "f" else least.astype(np.float64)
+    return np.append(edges, np.inf)
 
 
 def equalizeHist(src, dst=None):
@@ -396,7 +464,7 @@ def equalizeHist(src, dst=None):
     image = _image(src)
     if image.dtype != np.uint8 or image.ndim != 2:
         raise TypeError(f"apron: the image is {image.dtype}{image.shape}, but must be uint8 of one channel")
-    return _stored(_apron.equalized(image), dst)
+    return computed(image, _shape(image), image.dtype, _apron.equalized, dst)
 
 
 class CLAHE:
@@ -407,7 +475,9 @@ class CLAHE:
 
     def apply(self, src, dst=None):
         """Returns an image of uint8 or uint16, equalised."""
-        return _stored(_apron.equalized_by_tiles(_image(src), self._clip, *self._tiles), dst)
+        image = _image(src)
+        run = functools.partial(_apron.equalized_by_tiles, clip=self._clip, across=self._tiles[0], down=self._tiles[1])
+        return computed(image, _shape(image), image.dtype.newbyteorder("="), run, dst)
 
     def getClipLimit(self):
         return self._clip
@@ -452,29 +522,52 @@ def threshold(src, thresh, maxval, type, dst=None):
     if not 0 <= kind <= THRESH_TOZERO_INV:
         raise ValueError(f"apron: type is {type}, but must be 0 to {THRESH_TOZERO_INV}, or with THRESH_OTSU")
     if type & THRESH_OTSU:
-        found = float(_apron.otsu(image))
+        found = float(_apron.otsu(_given(image)))
     if image.dtype == np.uint8:
         # Whole thresholds of bytes, and a table.
-        limit = math.floor(found)
-        values = np.arange(256)
         top = int(np.clip(np.rint(maxval), 0, 255))
-        table = _thresholded(values, limit, top, kind).clip(0, 255).astype(np.uint8)
-        return found, _stored(_apron.lookup(image, table), dst)
-    if image.dtype.kind != "f":
+        values, limit = np.arange(256), math.floor(found)
+        table = _thresholded(np.where, values, values > limit, limit, top, kind).clip(0, 255).astype(np.uint8)
+        return found, computed(image, _shape(image), image.dtype, functools.partial(_apron.lookup, table=table), dst)
+    is_whole = image.dtype.kind != "f"
+    if isinstance(image, Foreign):
+        wide = image.as_type(np.int64) if is_whole else image
+        where, values = wide.where, wide.native
+    else:
+        where, values = np.where, image
+    if is_whole:
         limits = np.iinfo(image.dtype)
-        found_whole, top = math.floor(found), int(np.clip(np.rint(maxval), limits.min, limits.max))
-        result = _thresholded(image, found_whole, top, kind)
-        return found, _stored(result.clip(limits.min, limits.max).astype(image.dtype), dst)
-    single = image.dtype.type
-    return found, _stored(_thresholded(image, single(found), single(maxval), kind).astype(image.dtype), dst)
+        limit, top = math.floor(found), int(np.clip(np.rint(maxval), limits.min, limits.max))
+        is_inside = limits.min <= limit <= limits.max
+        # All samples are above a limit below those of the type, and none is above one beyond them.
+        above = values > limit if is_inside else values == values if limit < limits.min else values != values
+        limit = min(max(limit, limits.min), limits.max)
+    else:
+        limit, top = (float(image.dtype.type(one)) for one in (found, maxval))
+        above = values > limit
+    return found, _kept(image, _thresholded(where, values, above, limit, top, kind), dst)
 
 
-def _thresholded(values, limit, top, kind):
-    above = values > limit
+def _thresholded(where, values, above, limit, top, kind):
     if kind == THRESH_BINARY:
-        return np.where(above, top, 0)
+        return where(above, top, 0)
     if kind == THRESH_BINARY_INV:
-        return np.where(above, 0, top)
+        return where(above, 0, top)
     if kind == THRESH_TRUNC:
-        return np.where(above, limit, values)
-    return np.where(above, values, 0) if kind == THRESH_TOZERO else np.where(above, 0, values)
+        return where(above, limit, values)
+    return where(above, values, 0) if kind == THRESH_TOZERO else where(above, 0, values)
+
+
+def _kept(image, result, dst):
+    """Returns a result in the image's type, or stores it in an array of its shape and type."""
+    if isinstance(image, Foreign):
+        result = as_array(result).as_type(image.dtype).native.reshape(_shape(image))
+        target = image.fits(dst, _shape(image), image.dtype)
+        if target is None:
+            return result
+    else:
+        result = result.astype(image.dtype).reshape(_shape(image))
+        if dst is None or dst.shape != result.shape or dst.dtype != result.dtype:
+            return result
+    dst[...] = result
+    return dst
