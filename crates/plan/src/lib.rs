@@ -46,7 +46,7 @@ pub use variant::Variant;
 
 use apron_core::{Error, FilterProblem, Problem, Result, check_computed};
 use recipe::Steps;
-use rewrite::{low_rank, widen};
+use rewrite::{low_rank, scale, widen};
 use tuning::{TABLE, Table, Work};
 pub(crate) use variant::unsupported;
 
@@ -83,6 +83,11 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
     }
     if let Problem::Filter(FilterProblem::LowRank(sum)) = problem {
         return low_rank::summed(sum, |term| plan_from(table, term, variant, machine));
+    }
+    if let (None, Problem::Filter(FilterProblem::Scaled(scaled))) = (variant, problem)
+        && let Some(sums) = scale::exact_sums(scaled)
+    {
+        return scale::scaled(scaled, plan_from(table, &sums, None, machine)?);
     }
     by_own(table, problem, variant, machine)
 }

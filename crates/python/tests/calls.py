@@ -70,6 +70,9 @@ BYTES = [
     lambda x: exposure.match_histograms(x[:9], x[9:], channel_axis=-1),
     lambda x: exposure.match_histograms(x[:9], x[9:]),
     lambda x: apron.bincount(x.reshape(-1)),
+    lambda x: apron.bincount(x.reshape(-1), minlength=300),
+    lambda x: apron.bincount(as_type(x.reshape(-1), "int16") + 7),
+    lambda x: apron.bincount(as_type(x.reshape(-1), "int32"), minlength=9),
     lambda x: apron.bincount(x.reshape(-1), weights=as_type(x.reshape(-1), "float32"), minlength=300),
 ]
 

@@ -221,6 +221,10 @@ def test_histograms_and_what_is_missing():
         apron.histogram(ndarray(image), "auto")
     with pytest.raises(TypeError, match="by the linear method"):
         apron.percentile(ndarray(image), 5, axis=0)
+    for kind in ("i2", "i4"):
+        with pytest.raises(ValueError, match="values are -3 to 5"):
+            apron.bincount(ndarray(np.array([5, -3, 2], kind)))
+    assert apron.bincount(ndarray(np.zeros(0, "u1")), minlength=3).host.tolist() == [0, 0, 0]
     with pytest.raises(ValueError, match="range \\[0, 100\\]"):
         apron.percentile(ndarray(image), 101)
     with pytest.raises(TypeError, match="must be real"):

@@ -13,8 +13,12 @@ use std::fmt;
 /// The integer types.
 const INTEGERS: [PixelType; 3] = [U8, U16, I16];
 
-/// Returns taps of up to 4000 that sum to nearly 0, so that rounding sums to f32 on the way would change results.
-fn large_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
+/// Returns taps of up to 4000 that sum to nearly 0, so that rounding sums to f32 on the way would change results; `small` ones are a few
+/// fourths, whose sums f32 holds, and many of which lie at halves.
+fn random_taps(rng: &mut StdRng, count: u32, small: bool) -> Vec<f32> {
+    if small {
+        return (0..count).map(|_| rng.random_range(-2..=3) as f32 / 4.0).collect();
+    }
     let mut taps: Vec<f32> = (0..count).map(|_| rng.random_range(-4000.0f32..4000.0).round()).collect();
     let total: f32 = taps.iter().sum();
     taps[0] -= total;
@@ -22,7 +26,7 @@ fn large_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
 }
 
 impl Case {
-    /// Makes a scaled sum: a random image, random large taps with random anchors, and a factor and an offset that bring
+    /// Makes a scaled sum: a random image, random large or small taps with random anchors, and a factor and an offset that bring
     /// many results into the output's range.
     pub fn scaled(
         seed: u64,
@@ -36,11 +40,12 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let (x, y) = (rng.random_range(0..width), rng.random_range(0..height));
+        let small = rng.random_bool(0.4);
         let weights = if by_axis {
-            let mut axis = |count, anchor| Taps::new(large_taps(rng, count)).and_then(|taps| taps.with_anchor(anchor));
+            let mut axis = |count, anchor| Taps::new(random_taps(rng, count, small)).and_then(|taps| taps.with_anchor(anchor));
             Weights::Separable(axis(width, x).expect("valid taps"), axis(height, y).expect("valid taps"))
         } else {
-            let mask = Mask::new(width, height, large_taps(rng, width * height));
+            let mask = Mask::new(width, height, random_taps(rng, width * height, small));
             Weights::Dense(mask.and_then(|mask| mask.with_anchor(x, y)).expect("a valid mask"))
         };
         let largest = match src {
@@ -54,7 +59,8 @@ impl Case {
             _ => rng.random_range(-0.05..0.05) * 255.0 / largest,
         };
         let image = random_image(rng, src, shape, data);
-        let offset = rng.random_range(-3.0..200.0);
+        // The least offsets round halves up, as OpenCV does.
+        let offset = if small && rng.random() { 2f64.powi(-18) } else { rng.random_range(-3.0..200.0) };
         let problem = Scaled { shape, src, dst, weights, factor, offset, border, extent: Extent::Same };
         Case { problem: Problem::from(problem), image, second: None, chosen: None }
     }

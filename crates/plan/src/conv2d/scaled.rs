@@ -1,4 +1,5 @@
-//! Recipes of sums that are scaled before they are rounded to integers, by kernels of the family conv2d.
+//! Recipes of sums that are scaled before they are rounded to integers, by kernels of the family conv2d. Sums that f32 holds exactly
+//! take [faster ones](crate::rewrite::scale).
 
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
@@ -53,7 +54,7 @@ mod tests {
     fn planned(src: PixelType, dst: PixelType, weights: Weights) -> Recipe {
         let (shape, border, extent) = (Shape::new(40, 20, 3).unwrap(), Border::Crop, Extent::Same);
         let problem = Scaled { shape, src, dst, weights, factor: 0.25, offset: -3.0, border, extent };
-        plan(&Problem::from(problem), None, &Machine::EMULATED).unwrap()
+        plan(&Problem::from(problem), Some("conv2d-scaled"), &Machine::EMULATED).unwrap()
     }
 
     /// Kernels, buffers read and written by each launch, and the buffers' roles and bytes.

@@ -2,4 +2,5 @@
 
 pub(crate) mod low_rank;
 pub(crate) mod rounding;
+pub(crate) mod scale;
 pub(crate) mod widen;

@@ -399,10 +399,20 @@ def _values_counted(values, weights, minlength):
     """Counts each value of an array of another library."""
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"apron: x is {values.dtype}{values.shape}, but must be integers of one axis on a GPU and in PyTorch")
-    low, high = values.extremes() if values.size else (0, -1)
+    few = np.iinfo(values.dtype) if values.dtype.itemsize <= 2 and weights is None and values.size else None
+    if few is None:
+        low, high = values.extremes() if values.size else (0, -1)
+    else:
+        # One pass counts all values of the type; those that occur follow from the counts.
+        counts = _apron.histogram(values.given(), np.arange(few.min, few.max + 2.0), True)
+        found = counts.nonzero()[0] + few.min
+        low, high = found[0], found[-1]
     count = max(int(high) + 1, minlength)
     if low < 0 or minlength < 0 or count > _MAX_BINS:
         raise ValueError(f"apron: values are {low} to {high} and minlength is {minlength}, but must be 0 to {_MAX_BINS - 1}")
+    if few is not None:
+        kept = counts[-few.min : count - few.min]
+        return values.of_host(np.concatenate([kept, np.zeros(count - len(kept), kept.dtype)]))
     if not values.size:
         return values.of_host(np.zeros(minlength, np.int64 if weights is None else np.float64))
     weights = None if weights is None else _weights_of_foreign(values, weights, values.size).given()
