@@ -184,7 +184,7 @@ def test_calcHist(dtype, seed):
     channels = case.image.shape[2] if case.image.ndim == 3 else 1
     picked = [int(one) for one in case.random.permutation(channels)[: case.random.integers(1, min(channels, 3) + 1)]]
     sizes = [int(one) for one in case.random.integers(1, 40, len(picked))]
-    ranges = [end for _ in picked for end in case.pick([(0, 256), (-50, 100), (3, 77)])]
+    ranges = [end for _ in picked for end in case.pick([(0, 256), (-50, 100), (3, 77), (0.1, 1.1), (100.7, 65636.7)])]
     mask = case.pick([None, case.random.integers(0, 2, case.image.shape[:2]).astype(np.uint8)])
     case.same(lambda of: of.calcHist([case.image], picked, mask, sizes, ranges), 1e-9)
 

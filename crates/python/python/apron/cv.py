@@ -363,7 +363,7 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     histSize : sequence of int
         The number of bins of each channel.
     ranges : sequence of float
-        The lower and the upper end of each channel, which lies beyond the last bin.
+        The lower and the upper end of each channel, which lies beyond the last bin. NaN is in no bin.
 
     >>> from apron import cv
     >>> import numpy as np
@@ -385,7 +385,7 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
         chosen = beside(first, mask, "mask").native != 0 if isinstance(first, Foreign) else np.asarray(mask) != 0
         planes = [plane[chosen] for plane in planes]
     edges = [
-        _edges_of_places(images[0].dtype, bins, float(low), float(high))
+        _edges_of_places(images[0].dtype, bins, float(np.float32(low)), float(np.float32(high)))
         for bins, low, high in zip(histSize, ranges[::2], ranges[1::2])
     ]
     first = as_array(planes[0])
@@ -422,14 +422,13 @@ def _planes(image):
 def _edges_of_places(dtype, bins, low, high):
     """Returns the edges between samples of a type that OpenCV counts in different bins, and one bin more for those beyond the last.
 
-    OpenCV multiplies a sample by a factor, adds an offset, and cuts to a whole number, the bin's. That never falls as samples rise: the
-    least sample of each bin is found by halving an interval of all values, in their order.
+    OpenCV takes the ends as f32, multiplies a sample by a factor, adds an offset, and cuts to a whole number, the bin's. That never falls
+    as samples rise: the least sample of each bin is found by halving an interval of all values, in their order.
     """
     factor = bins / (high - low)
 
     def place(samples):
-        # An offset of -0 would be none of the sum's.
-        return np.floor(samples * factor + -factor * low)
+        return np.floor(samples.astype(np.float64) * factor + -factor * low)
 
     if dtype.kind == "f":
         bits = np.dtype(f"i{dtype.itemsize}")
