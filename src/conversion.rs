@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::filter::Filtering;
 use crate::options::Options;
 use crate::target::Room;
-use crate::{Cast, Error, Extent, Formula, PixelType, PointOp, Result, Shape, Source, Taps};
+use crate::{Borders, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
 use apron_core::{FilterProblem, Pointwise, filters};
 
 /// When samples are converted, and to or from which type.
@@ -19,8 +19,21 @@ pub(crate) enum Conversion {
 
 impl Conversion {
     /// Returns whether and when the filter of a formula converts between these types: filters take the types that are
-    /// [computed](PixelType::computed), and those of f64 give f64. What is cast in another way than by default is f64, too.
-    pub(crate) fn of(formula: &Formula, (src, dst): (PixelType, PixelType), cast: Cast) -> Option<Conversion> {
+    /// [computed](PixelType::computed), and those of f64 give f64. What is cast in another way than by default is f64, too, but whole
+    /// sums of bytes that i16 holds: those are the same however they are rounded.
+    pub(crate) fn of(
+        formula: &Formula,
+        (src, dst): (PixelType, PixelType),
+        &Options { cast, borders, .. }: &Options<'_>,
+    ) -> Option<Conversion> {
+        if cast != Cast::default() && src == PixelType::U8 && are_words(formula, borders) {
+            match dst {
+                PixelType::I16 => return None,
+                PixelType::I8 => return Some(Conversion::After(PixelType::I16)),
+                PixelType::U8 if cast.overflow == Overflow::Wrap => return Some(Conversion::After(PixelType::I16)),
+                _ => {}
+            }
+        }
         let cast_from_doubles = !dst.is_float() && (cast != Cast::default() || dst == PixelType::Bool);
         let (of_src, of_dst) = (src.computed(), if cast_from_doubles { PixelType::F64 } else { dst.computed() });
         // Pointwise operations on the image alone convert by themselves, and directions of f64 are f32.
@@ -35,6 +48,22 @@ impl Conversion {
             None
         }
     }
+}
+
+/// Returns whether all sums of bytes are whole numbers of 16 bits.
+fn are_words(formula: &Formula, borders: Borders) -> bool {
+    let sizes = |taps: &[f64]| {
+        let are_whole = taps.iter().all(|tap| tap.fract() == 0.0);
+        if are_whole { taps.iter().map(|tap| tap.abs()).sum() } else { f64::INFINITY }
+    };
+    let largest = match formula {
+        Formula::Separable(x, y) => sizes(x.taps_f64()) * sizes(y.taps_f64()),
+        Formula::Dense(mask) => sizes(mask.taps_f64()),
+        _ => f64::INFINITY,
+    };
+    let is_byte = |constant: f64| constant.fract() == 0.0 && (0.0..=255.0).contains(&constant);
+    let beside = [borders.x, borders.y].into_iter().all(|border| border.mode().1.into_iter().all(is_byte));
+    255.0 * largest <= f64::from(i16::MAX) && beside
 }
 
 /// Returns the problem that converts samples.
@@ -118,5 +147,64 @@ impl Filtering<'_> {
         result.made.report.copy_in += between.made.report.copy_in;
         result.made.before.push(between.made);
         Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Border, Device, Image, Mask, Rounding};
+
+    fn sobel() -> (Taps, Taps) {
+        (Taps::new([-1.0, 0.0, 1.0]).unwrap(), Taps::new([1.0, 2.0, 1.0]).unwrap())
+    }
+
+    #[test]
+    fn whole_sums_of_bytes_are_those_of_doubles() {
+        let bytes =
+            Image::from_fn(37, 21, 2, |x, y, channel| (x * 89 + y * 57 + channel * 31 + x * y % 7) as u8).unwrap();
+        let doubles = Image::from_fn(37, 21, 2, |x, y, channel| f64::from(bytes[(x, y, channel)])).unwrap();
+        let mask = Mask::from_rows([[3.0, -20.0, 5.0, 60.0], [-1.0, 9.0, 0.0, -30.0]]).unwrap();
+        let (x, y) = sobel();
+        for device in [Device::cpu(), Device::emulator(), Device::reference()] {
+            for dst in [PixelType::U8, PixelType::I8, PixelType::I16, PixelType::U16] {
+                for border in [Border::Reflect101, Border::Constant(7.0), Border::Wrap] {
+                    for overflow in [Overflow::Saturate, Overflow::Wrap] {
+                        for formula in [Formula::Separable(x.clone(), y.clone()), Formula::Dense(mask.clone())] {
+                            let run = |image: Source<'_>| {
+                                let filter = device.apply(image, formula.clone()).border(border).out_type(dst);
+                                let filter = filter.rounding(Rounding::TowardZero).overflow(overflow);
+                                filter.run().unwrap().download_any().unwrap()
+                            };
+                            let (found, expected) = (run((&bytes).into()), run((&doubles).into()));
+                            assert_eq!(found, expected, "{dst} {border:?} {overflow:?} {formula:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_sums_are_doubles() {
+        let cast = Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap };
+        let of = |formula, src, dst, border: Border| {
+            let options = Options { cast, borders: border.into(), ..Options::default() };
+            match Conversion::of(&formula, (src, dst), &options) {
+                Some(Conversion::Before(kind) | Conversion::After(kind)) => kind,
+                None => dst,
+            }
+        };
+        let (byte, word, double) = (PixelType::U8, PixelType::I16, PixelType::F64);
+        let dense = |tap: f32| Formula::Dense(Mask::new(2, 1, [tap, 1.0]).unwrap());
+        assert_eq!(of(Formula::Separable(sobel().0, sobel().1), byte, byte, Border::Replicate), word);
+        // 128 * 255 is 32,640, and 129 * 255 is 32,895.
+        assert_eq!(of(dense(-127.0), byte, byte, Border::Constant(255.0)), word);
+        assert_eq!(of(dense(-128.0), byte, byte, Border::Replicate), double);
+        assert_eq!(of(dense(0.5), byte, byte, Border::Replicate), double);
+        assert_eq!(of(dense(2.0), byte, byte, Border::Constant(0.5)), double);
+        assert_eq!(of(dense(2.0), byte, byte, Border::Constant(256.0)), double);
+        assert_eq!(of(dense(2.0), PixelType::U16, byte, Border::Replicate), double);
+        assert_eq!(of(Formula::Mean(3, 1), byte, byte, Border::Replicate), double);
     }
 }

@@ -287,7 +287,7 @@ impl<'a> Filtering<'a> {
         if let Some(passes) = self.passes(formula)? {
             return passes.iter().try_for_each(|pass| self.parts(pass, (src, dst), parts));
         }
-        match Conversion::of(formula, (src, dst), options.cast) {
+        match Conversion::of(formula, (src, dst), options) {
             Some(Conversion::Before(first)) => {
                 parts.push(converted(shape, (src, first), Cast::default()));
                 return self.parts(formula, (first, dst), parts);
@@ -323,7 +323,7 @@ impl<'a> Filtering<'a> {
         if let Some(passes) = self.passes(formula)? {
             return self.solve_passes(&passes, dst, room);
         }
-        if let Some(conversion) = Conversion::of(formula, (source.pixel_type(), dst), options.cast) {
+        if let Some(conversion) = Conversion::of(formula, (source.pixel_type(), dst), options) {
             return self.solve_converted(conversion, formula, dst, room);
         }
         let Some(problem) = stated(formula, source.shape(), (source.pixel_type(), dst), options)? else {

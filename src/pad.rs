@@ -67,9 +67,7 @@ impl PadBuilder<'_> {
         let has_room = room.is_some();
         let job = || Job::of(vec![problem.clone()], &source, has_room);
         device.by_cost(&[&source], &choice, job, |device| {
-            device.with_fallback(|backend| {
-                backend.filter(&problem, "", &source, None, &choice, room.as_deref_mut())
-            })
+            device.with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, room.as_deref_mut()))
         })
     }
 }

@@ -110,7 +110,7 @@ impl<F: Named> FilterBuilder<'_, F> {
             _ => &whole,
         };
         let stated = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
-        let converts = options.stored || Conversion::of(&formula, (rows.pixel_type(), dst), options.cast).is_some();
+        let converts = options.stored || Conversion::of(&formula, (rows.pixel_type(), dst), &options).is_some();
         let alone =
             stated.filter(|_| !options.keep_alpha && !converts).map(|problem| problem.with_borders(options.borders));
         let Some(Padded { padding: None, filter }) = alone.transpose()? else {

@@ -11,7 +11,10 @@ use crate::operand::{Input, Makes, Operand, room};
 use apron::volumes::{
     AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeWeights,
 };
-use apron::{AnyImage, Border, Borders, DeviceImage, Mask, Overflow, PixelType, Result, Rounding, Shape, Taps};
+use apron::{
+    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Mask, Named, Overflow, PixelType, Result, Rounding, Shape,
+    Taps,
+};
 use apron_core::sums_of;
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -234,8 +237,8 @@ fn along(
         PixelType::F16 | PixelType::F32 => passes.iter().all(Pass::keeps_constant),
         // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
         PixelType::F64 | PixelType::Bool => false,
-        // Kernels have the sums of one pass as integers, and those of several as f64.
-        _ if matches!(input, Input::Device(_)) => false,
+        // Kernels have the sums of one pass as integers, and those of several as f64 where i16 does not hold them.
+        _ if matches!(input, Input::Device(_)) => shape.len() < 3 && are_words((src, dst), &passes),
         _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && passes.iter().all(Pass::is_whole),
     };
     if may_fuse && shape.len() <= 3 && distinct {
@@ -247,6 +250,18 @@ fn along(
         .into_iter()
         .try_fold(input, |input, pass| one(device, input, shape, dst, pass, None).map(Input::Device))?;
     one(device, before, shape, dst, last, room)
+}
+
+/// Returns whether sums of bytes by passes are whole numbers of 16 bits, which are cast to integers of 8 bits, or stay.
+fn are_words((src, dst): (PixelType, PixelType), passes: &[Pass]) -> bool {
+    let size = |pass: &Pass| pass.taps.taps_f64().iter().map(|tap| tap.abs()).sum::<f64>();
+    let largest: f64 = passes.iter().map(size).product();
+    becomes_word(src, dst) && passes.iter().all(Pass::is_whole) && 255.0 * largest <= f64::from(i16::MAX)
+}
+
+/// Returns whether sums of 16 bits are what a filter between these types makes of whole taps.
+fn becomes_word(src: PixelType, dst: PixelType) -> bool {
+    src == PixelType::U8 && matches!(dst, PixelType::U8 | PixelType::I8 | PixelType::I16)
 }
 
 /// Returns the number of samples of axes of these lengths; what is too long is refused as the side of an image.
@@ -286,6 +301,7 @@ fn at_once(
 ) -> Result<DeviceImage> {
     let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
     let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
+    let are_words = are_words((input.pixel(), dst), &passes);
     let in_singles = sums_of(input.pixel(), dst) == PixelType::F32;
     for pass in passes {
         let axis = shape.len() - 1 - pass.axis;
@@ -298,7 +314,8 @@ fn at_once(
     let window: u32 = taps.iter().map(Taps::len).max().unwrap_or(1);
     // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums.
     let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN);
-    if sides[2] == 1 && is_planar(input.pixel(), dst) && by_images && (mean || divisor == 1.0) {
+    let in_planes = are_words || is_planar(input.pixel(), dst);
+    if sides[2] == 1 && in_planes && by_images && (mean || divisor == 1.0) {
         let ([x, y, _], [across, down, _]) = (taps, borders);
         let borders = match (x.len(), y.len()) {
             (_, 1) => across.into(),
@@ -312,7 +329,7 @@ fn at_once(
                 let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
                 mean.border(borders).out_type(dst).run_in(room, shape)
             } else {
-                device.separable(source, x, y).border(borders).out_type(dst).run_in(room, shape)
+                cast(device.separable(source, x, y).border(borders).out_type(dst)).run_in(room, shape)
             }
         });
     }
@@ -320,6 +337,11 @@ fn at_once(
     let formula = VolumeFormula::Sums { weights: VolumeWeights::Separable(taps), divisor };
     let filter = Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst };
     input.into_volume(device, (sides, channels), filter, room)
+}
+
+/// Cuts and wraps results that are integers, as SciPy does.
+fn cast<F: Named>(built: FilterBuilder<'_, F>) -> FilterBuilder<'_, F> {
+    built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap)
 }
 
 /// Most samples of a mean of f64 that is summed tap by tap.
@@ -421,11 +443,14 @@ impl Window {
         room: Option<DeviceImage>,
     ) -> Result<DeviceImage> {
         let [width, height, depth] = self.taps;
-        if self.lengths[2] == 1 && depth == 1 && is_planar(input.pixel(), dst) {
+        let is_byte = !matches!(border, Border::Constant(constant) if constant.fract() != 0.0 || !(0.0..=255.0).contains(&constant));
+        let largest: f64 = taps.iter().map(|tap| if tap.fract() == 0.0 { tap.abs() } else { f64::INFINITY }).sum();
+        let are_words = becomes_word(input.pixel(), dst) && is_byte && 255.0 * largest <= f64::from(i16::MAX);
+        if self.lengths[2] == 1 && depth == 1 && (are_words || is_planar(input.pixel(), dst)) {
             let mask = Mask::from_f64(width, height, taps)?.with_anchor(self.anchor[0], self.anchor[1])?;
             let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
             return input.into_image(shape, |source| {
-                device.correlate(source, mask).border(border).out_type(dst).run_in(room, shape)
+                cast(device.correlate(source, mask).border(border).out_type(dst)).run_in(room, shape)
             });
         }
         let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;

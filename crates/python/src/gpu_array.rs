@@ -257,7 +257,9 @@ impl GpuArray {
             return Err(PyBufferError::new_err(format!("apron: the image is on {}, not on a GPU", device.name())));
         };
         if image.images() > 1 || image.row_stride() as usize != image.shape().row_samples() {
-            return Err(PyValueError::new_err("apron: the image is a part of another, or a batch, but must be a whole one"));
+            return Err(PyValueError::new_err(
+                "apron: the image is a part of another, or a batch, but must be a whole one",
+            ));
         }
         let (stream, keep) = ((ordinal, stream.as_inner() as u64), Arc::new(Keep::Own(image.clone())));
         Ok(GpuArray { address, shape, pixel: image.pixel_type(), stream, read_only: false, keep })

@@ -46,9 +46,8 @@ pub(crate) enum GivenWindow<'py> {
 
 impl GivenWindow<'_> {
     fn formula(&self) -> PyResult<Formula> {
-        let taps = |taps: &PyReadonlyArray1<'_, f64>| -> PyResult<Taps> {
-            Taps::from_f64(taps.as_slice()?).map_err(raised)
-        };
+        let taps =
+            |taps: &PyReadonlyArray1<'_, f64>| -> PyResult<Taps> { Taps::from_f64(taps.as_slice()?).map_err(raised) };
         Ok(match self {
             GivenWindow::Separable((x, y)) => Formula::Separable(taps(x)?, taps(y)?),
             GivenWindow::Dense((all, width, height)) => {
@@ -147,9 +146,7 @@ pub(crate) fn padded<'py>(
         other => other.into(),
     };
     let region = Region { x, y, width, height };
-    run(py, (&array, &device), 4, output, |source, room| {
-        device.pad(source, region).border(borders).run_in(room, shape)
-    })
+    run(py, (&array, &device), 4, output, |source, room| device.pad(source, region).border(borders).run_in(room, shape))
 }
 
 /// Replaces each sample of bytes by its entry in a table of 256.
@@ -193,7 +190,9 @@ pub(crate) fn equalized_by_tiles<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = Operand::take(input)?;
     let (shape, device) = (shape(&array)?, array.device(py, None)?);
-    run(py, (&array, &device), 16, output, |source, room| device.clahe(source, clip, (across, down)).run_in(room, shape))
+    run(py, (&array, &device), 16, output, |source, room| {
+        device.clahe(source, clip, (across, down)).run_in(room, shape)
+    })
 }
 
 /// Gives each channel of bytes the histogram of the same channel of another image, which is where the image is.

@@ -42,7 +42,8 @@ impl Case {
         let (x, y) = (rng.random_range(0..width), rng.random_range(0..height));
         let small = rng.random_bool(0.4);
         let weights = if by_axis {
-            let mut axis = |count, anchor| Taps::new(random_taps(rng, count, small)).and_then(|taps| taps.with_anchor(anchor));
+            let mut axis =
+                |count, anchor| Taps::new(random_taps(rng, count, small)).and_then(|taps| taps.with_anchor(anchor));
             Weights::Separable(axis(width, x).expect("valid taps"), axis(height, y).expect("valid taps"))
         } else {
             let mask = Mask::new(width, height, random_taps(rng, width * height, small));

@@ -10,7 +10,7 @@ use apron_abi::{
     CONVERT_GROUPS, ElementType, Family, Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params,
     PointwiseParams,
 };
-use apron_core::{PixelType, PointOp, Pointwise, Result};
+use apron_core::{Cast, Overflow, PixelType, PointOp, Pointwise, Result};
 
 pub(crate) const OPERATION: &str = "pointwise";
 
@@ -34,7 +34,14 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
         (PointOp::Deviation { .. }, PixelType::F64) => "deviation",
         _ => "none",
     };
-    let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
+    let moved = match problem.op {
+        PointOp::Alpha => (src.bits(), dst.bits()),
+        // The lowest bits of an integer are the same with a sign as without.
+        PointOp::Cast(Cast { overflow: Overflow::Wrap, .. }) if (src, dst) == (ElementType::I16, ElementType::U8) => {
+            (src, ElementType::I8)
+        }
+        _ => (src, dst),
+    };
     let kernel = kernels::find(variant.name, stage, moved.0, moved.1).ok_or_else(|| {
         let types = problem.second.map_or(problem.src.to_string(), |second| format!("{} and {second}", problem.src));
         unsupported(OPERATION, format!("{types} to {} pixels", problem.dst), "use --device cpu")
