@@ -189,6 +189,34 @@ def test_calcHist(dtype, seed):
     case.same(lambda of: of.calcHist([case.image], picked, mask, sizes, ranges), 1e-9)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "u4", "f2", "f8", ">f4", ">u2"])
+def test_calcHist_of_types_that_OpenCV_has_not(dtype):
+    image = (np.random.default_rng(4).random((40, 50)) * 120).astype(dtype)
+    counts = cv.calcHist([image], [0], None, [8], [16, 80])
+    # Eight bins of width 8, whose ends belong to the next.
+    expected = [np.count_nonzero((image >= low) & (image < low + 8)) for low in range(16, 80, 8)]
+    assert counts.ravel().tolist() == expected
+    both = cv.calcHist([image, image], [0, 1], None, [8, 2], [16, 80, -1e30, 1e30])
+    assert both[:, 1].tolist() == expected and not both[:, 0].any()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (([0], None, [4], [5, 5]), "from 5.0 to 5.0"),
+        (([0], None, [0], [5, 6]), "0 bins are from 5.0 to 6.0"),
+        (([0], None, [4], [5, np.inf]), "from 5.0 to inf"),
+        (([3], None, [4], [5, 6]), "channels are \\[3\\], but must be 0 to 0"),
+        (([0], None, [4, 4], [5, 6]), "1 channels have 2 numbers of bins"),
+    ],
+)
+def test_calcHist_names_what_is_wrong(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        cv.calcHist([np.zeros((3, 3), np.uint8)], *arguments)
+    with pytest.raises(ValueError, match="uint8\\(3, 3\\), float32\\(3, 3\\), but must be of one type"):
+        cv.calcHist([np.zeros((3, 3), np.uint8), np.zeros((3, 3), np.float32)], [0], None, [4], [0, 9])
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_equalizeHist_and_CLAHE(seed):
     case = Case(seed, "u1", channels=(1,))

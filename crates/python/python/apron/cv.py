@@ -376,26 +376,29 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
             f"apron: {len(channels)} channels have {len(histSize)} numbers of bins and {len(ranges)} ends, "
             f"but must have {len(channels)} and {2 * len(channels)}"
         )
-    if images[0].dtype.kind not in "biuf" or images[0].dtype.kind in "iu" and images[0].dtype.itemsize > 4:
-        raise TypeError(f"apron: dtype is {images[0].dtype}, but must be a float, or an integer of up to 32 bits")
+    dtype = images[0].dtype.newbyteorder("=")
+    if dtype.kind not in "biuf" or (dtype.kind in "iu" and dtype.itemsize > 4):
+        raise TypeError(f"apron: dtype is {dtype}, but must be a float, or an integer of up to 32 bits")
+    if any(one.dtype.newbyteorder("=") != dtype or one.shape[:2] != images[0].shape[:2] for one in images):
+        kinds = ", ".join(f"{one.dtype}{one.shape[:2]}" for one in images)
+        raise ValueError(f"apron: the images are {kinds}, but must be of one type and size")
     planes = [plane for image in images for plane in _planes(image)]
+    if not all(0 <= channel < len(planes) for channel in channels):
+        raise ValueError(f"apron: channels are {list(channels)}, but must be 0 to {len(planes) - 1}")
     planes = [planes[channel] for channel in channels]
     if mask is not None:
         first = images[0]
         chosen = beside(first, mask, "mask").native != 0 if isinstance(first, Foreign) else np.asarray(mask) != 0
         planes = [plane[chosen] for plane in planes]
-    edges = [
-        _edges_of_places(images[0].dtype, bins, float(np.float32(low)), float(np.float32(high)))
-        for bins, low, high in zip(histSize, ranges[::2], ranges[1::2])
-    ]
+    edges = [_edges_of_places(dtype, int(bins), *map(np.float32, ends)) for bins, ends in zip(histSize, zip(ranges[::2], ranges[1::2]))]
     first = as_array(planes[0])
     if first.size == 0:
         counts = np.zeros(histSize)
     elif len(edges) == 1:
         counts = _apron.histogram(_given(first), edges[0], False)[:-1]
     else:
-        rows = first.stacked(planes) if isinstance(first, Foreign) else np.stack(planes, -1)
-        rows = as_array(rows.native.reshape(-1, len(planes))) if isinstance(first, Foreign) else rows.reshape(-1, len(planes))
+        flat = [plane.reshape(-1) for plane in planes]
+        rows = first.stacked(flat) if isinstance(first, Foreign) else np.stack(flat, -1)
         counts = _apron.histogramdd(_given(rows), edges, [False] * len(edges)).reshape([len(one) - 1 for one in edges])
         counts = counts[tuple(slice(0, -1) for _ in edges)]
     counts = counts.astype(np.float32)
@@ -425,6 +428,9 @@ def _edges_of_places(dtype, bins, low, high):
     OpenCV takes the ends as f32, multiplies a sample by a factor, adds an offset, and cuts to a whole number, the bin's. That never falls
     as samples rise: the least sample of each bin is found by halving an interval of all values, in their order.
     """
+    low, high = float(low), float(high)
+    if bins < 1 or not low < high < math.inf or low == -math.inf:
+        raise ValueError(f"apron: {bins} bins are from {low} to {high}, but must be 1 or more, from a number to a greater one")
     factor = bins / (high - low)
 
     def place(samples):
@@ -440,14 +446,17 @@ def _edges_of_places(dtype, bins, low, high):
         limits = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
         value, lowest, top = (lambda key: key.astype(dtype)), int(limits.min), int(limits.max) + 1
     wanted = np.arange(bins + 1.0)
-    below, least = np.full(bins + 1, lowest - 1), np.full(bins + 1, top)
-    while (least - below > 1).any():
-        middle = (below + least) // 2
-        samples = value(middle.clip(lowest, top - (dtype.kind != "f")))
+    below, least = np.full(bins + 1, lowest - 1, np.int64), np.full(bins + 1, top, np.int64)
+    between = least != below + 1
+    while between.any():
+        # Half their sum, which may be beyond 64 bits.
+        middle = (below >> 1) + (least >> 1) + (below & least & 1)
+        samples = value(middle)
         with np.errstate(over="ignore", invalid="ignore"):
             reached = np.where(wanted < bins, (samples >= low) & (place(samples) >= wanted), False)
             reached |= (samples >= high) | ((samples >= low) & (place(samples) >= bins))
-        least, below = np.where(reached, middle, least), np.where(reached, below, middle)
+        least, below = np.where(between & reached, middle, least), np.where(between & ~reached, middle, below)
+        between = least != below + 1
     edges = value(least).astype(np.float64) if dtype.kind == "f" else least.astype(np.float64)
     return np.append(edges, np.inf)
 
