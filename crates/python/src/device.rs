@@ -1,7 +1,8 @@
 //! Devices: by name, and what a forked process may still use.
 
+use crate::chain::Chain;
 use crate::error::raised;
-use crate::image::{Chain, Image};
+use crate::image::Image;
 use apron::DeviceName;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

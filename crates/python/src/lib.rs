@@ -4,6 +4,7 @@
 //! which take what is left: arrays, taps, borders and types.
 
 mod array;
+mod chain;
 mod device;
 mod error;
 mod filter;
@@ -19,6 +20,8 @@ use pyo3::pymodule;
 #[pymodule]
 mod _apron {
     #[pymodule_export]
+    use super::chain::Chain;
+    #[pymodule_export]
     use super::device::Device;
     #[pymodule_export]
     use super::filter::{Passes, correlate, separable};
@@ -27,7 +30,7 @@ mod _apron {
     #[pymodule_export]
     use super::histogram::{extremes, histogram, histogramdd, percentiles, places};
     #[pymodule_export]
-    use super::image::{Chain, Image, named_filters};
+    use super::image::{Image, named_filters};
     #[pymodule_export]
     use super::planar::{equalized, equalized_by_tiles, lookup, matched, otsu, padded, planar};
 
