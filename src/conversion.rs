@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::filter::Filtering;
 use crate::options::Options;
 use crate::target::Room;
-use crate::{Borders, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
+use crate::{Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
 use apron_core::{FilterProblem, Pointwise, filters};
 
 /// When samples are converted, and to or from which type.
@@ -26,7 +26,7 @@ impl Conversion {
         (src, dst): (PixelType, PixelType),
         &Options { cast, borders, .. }: &Options<'_>,
     ) -> Option<Conversion> {
-        if cast != Cast::default() && src == PixelType::U8 && are_words(formula, borders) {
+        if cast != Cast::default() && src == PixelType::U8 && formula.gives_words(borders) {
             match dst {
                 PixelType::I16 => return None,
                 PixelType::I8 => return Some(Conversion::After(PixelType::I16)),
@@ -48,22 +48,6 @@ impl Conversion {
             None
         }
     }
-}
-
-/// Returns whether all sums of bytes are whole numbers of 16 bits.
-fn are_words(formula: &Formula, borders: Borders) -> bool {
-    let sizes = |taps: &[f64]| {
-        let are_whole = taps.iter().all(|tap| tap.fract() == 0.0);
-        if are_whole { taps.iter().map(|tap| tap.abs()).sum() } else { f64::INFINITY }
-    };
-    let largest = match formula {
-        Formula::Separable(x, y) => sizes(x.taps_f64()) * sizes(y.taps_f64()),
-        Formula::Dense(mask) => sizes(mask.taps_f64()),
-        _ => f64::INFINITY,
-    };
-    let is_byte = |constant: f64| constant.fract() == 0.0 && (0.0..=255.0).contains(&constant);
-    let beside = [borders.x, borders.y].into_iter().all(|border| border.mode().1.into_iter().all(is_byte));
-    255.0 * largest <= f64::from(i16::MAX) && beside
 }
 
 /// Returns the problem that converts samples.

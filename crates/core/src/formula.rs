@@ -1,6 +1,6 @@
 //! Formulas: the computation of a named filter, as data.
 
-use crate::{Mask, PixelType, PointOp, Result, Taps};
+use crate::{Borders, Mask, PixelType, PointOp, Result, Taps};
 
 /// An expression over an image: masks and windows applied to it, and pointwise operations on the results.
 ///
@@ -101,6 +101,23 @@ impl Formula {
             return self;
         }
         Formula::of(PointOp::weighted(scale, 0.0, delta), self, None)
+    }
+
+    /// Returns whether all sums of bytes beside these borders are whole numbers that i16 holds: however they are rounded, they stay the
+    /// same.
+    pub fn gives_words(&self, borders: Borders) -> bool {
+        let size = |taps: &[f64]| {
+            let are_whole = taps.iter().all(|tap| tap.fract() == 0.0);
+            if are_whole { taps.iter().map(|tap| tap.abs()).sum() } else { f64::INFINITY }
+        };
+        let largest = match self {
+            Formula::Separable(x, y) => size(x.taps_f64()) * size(y.taps_f64()),
+            Formula::Dense(mask) => size(mask.taps_f64()),
+            _ => f64::INFINITY,
+        };
+        let is_byte = |constant: f64| constant.fract() == 0.0 && (0.0..=255.0).contains(&constant);
+        let are_bytes = [borders.x, borders.y].into_iter().all(|border| border.mode().1.into_iter().all(is_byte));
+        255.0 * largest <= f64::from(i16::MAX) && are_bytes
     }
 }
 

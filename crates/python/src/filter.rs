@@ -12,8 +12,8 @@ use apron::volumes::{
     AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeWeights,
 };
 use apron::{
-    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Mask, Named, Overflow, PixelType, Result, Rounding, Shape,
-    Taps,
+    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Formula, Mask, Named, Overflow, PixelType, Result, Rounding,
+    Shape, Taps,
 };
 use apron_core::sums_of;
 use numpy::{PyArrayDescr, PyReadonlyArray1};
@@ -237,8 +237,10 @@ fn along(
         PixelType::F16 | PixelType::F32 => passes.iter().all(Pass::keeps_constant),
         // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
         PixelType::F64 | PixelType::Bool => false,
-        // Kernels have the sums of one pass as integers, and those of several as f64 where i16 does not hold them.
-        _ if matches!(input, Input::Device(_)) => shape.len() < 3 && are_words((src, dst), &passes),
+        // Kernels of volumes have the sums of one pass as integers, and those of several as f64.
+        _ if matches!(input, Input::Device(_)) => {
+            shape.len() < 3 && may_be_word(src, dst) && passes.iter().all(Pass::is_whole)
+        }
         _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && passes.iter().all(Pass::is_whole),
     };
     if may_fuse && shape.len() <= 3 && distinct {
@@ -252,15 +254,8 @@ fn along(
     one(device, before, shape, dst, last, room)
 }
 
-/// Returns whether sums of bytes by passes are whole numbers of 16 bits, which are cast to integers of 8 bits, or stay.
-fn are_words((src, dst): (PixelType, PixelType), passes: &[Pass]) -> bool {
-    let size = |pass: &Pass| pass.taps.taps_f64().iter().map(|tap| tap.abs()).sum::<f64>();
-    let largest: f64 = passes.iter().map(size).product();
-    becomes_word(src, dst) && passes.iter().all(Pass::is_whole) && 255.0 * largest <= f64::from(i16::MAX)
-}
-
-/// Returns whether sums of 16 bits are what a filter between these types makes of whole taps.
-fn becomes_word(src: PixelType, dst: PixelType) -> bool {
+/// Returns whether a filter between these types may have sums of 16 bits, which are cast to 8 bits, or stay.
+fn may_be_word(src: PixelType, dst: PixelType) -> bool {
     src == PixelType::U8 && matches!(dst, PixelType::U8 | PixelType::I8 | PixelType::I16)
 }
 
@@ -301,7 +296,6 @@ fn at_once(
 ) -> Result<DeviceImage> {
     let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
     let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
-    let are_words = are_words((input.pixel(), dst), &passes);
     let in_singles = sums_of(input.pixel(), dst) == PixelType::F32;
     for pass in passes {
         let axis = shape.len() - 1 - pass.axis;
@@ -314,22 +308,24 @@ fn at_once(
     let window: u32 = taps.iter().map(Taps::len).max().unwrap_or(1);
     // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums.
     let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN);
-    let in_planes = are_words || is_planar(input.pixel(), dst);
-    if sides[2] == 1 && in_planes && by_images && (mean || divisor == 1.0) {
-        let ([x, y, _], [across, down, _]) = (taps, borders);
-        let borders = match (x.len(), y.len()) {
-            (_, 1) => across.into(),
-            (1, _) => down.into(),
-            _ => Borders::by_axis(across, down),
-        };
+    let [x, y, _] = &taps;
+    let in_plane = match (x.len(), y.len()) {
+        (_, 1) => borders[0].into(),
+        (1, _) => borders[1].into(),
+        _ => Borders::by_axis(borders[0], borders[1]),
+    };
+    let gives_words = || Formula::Separable(x.clone(), y.clone()).gives_words(in_plane);
+    let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
+    if sides[2] == 1 && is_planar && by_images && (mean || divisor == 1.0) {
+        let [x, y, _] = taps;
         let shape = Shape::new(sides[0], sides[1], channels)?;
         return input.into_image(shape, |source| {
             if mean && divisor != 1.0 {
                 let anchor = (x.anchor(), y.anchor());
                 let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
-                mean.border(borders).out_type(dst).run_in(room, shape)
+                mean.border(in_plane).out_type(dst).run_in(room, shape)
             } else {
-                cast(device.separable(source, x, y).border(borders).out_type(dst)).run_in(room, shape)
+                cast(device.separable(source, x, y).border(in_plane).out_type(dst)).run_in(room, shape)
             }
         });
     }
@@ -443,11 +439,11 @@ impl Window {
         room: Option<DeviceImage>,
     ) -> Result<DeviceImage> {
         let [width, height, depth] = self.taps;
-        let is_byte = !matches!(border, Border::Constant(constant) if constant.fract() != 0.0 || !(0.0..=255.0).contains(&constant));
-        let largest: f64 = taps.iter().map(|tap| if tap.fract() == 0.0 { tap.abs() } else { f64::INFINITY }).sum();
-        let are_words = becomes_word(input.pixel(), dst) && is_byte && 255.0 * largest <= f64::from(i16::MAX);
-        if self.lengths[2] == 1 && depth == 1 && (are_words || is_planar(input.pixel(), dst)) {
-            let mask = Mask::from_f64(width, height, taps)?.with_anchor(self.anchor[0], self.anchor[1])?;
+        let mask = || Mask::from_f64(width, height, &taps[..])?.with_anchor(self.anchor[0], self.anchor[1]);
+        let gives_words = || mask().is_ok_and(|mask| Formula::Dense(mask).gives_words(border.into()));
+        let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
+        if self.lengths[2] == 1 && depth == 1 && is_planar {
+            let mask = mask()?;
             let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
             return input.into_image(shape, |source| {
                 cast(device.correlate(source, mask).border(border).out_type(dst)).run_in(room, shape)

@@ -3,7 +3,6 @@
 Counts are exact. Types that Apron does not have, such as dates, objects and long doubles, are counted by NumPy.
 """
 
-import builtins
 import math
 import operator
 import warnings
@@ -231,13 +230,11 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         _, columns = sample.shape
     sample = np.asarray(sample)
     weights = None if weights is None else np.asarray(weights)
-    edges, are_even = _edges_of_columns(sample, bins, range)
+    edges, are_even = _edges_of_columns(lambda at: sample[:, at], columns, bins, range)
     sides = [len(one) - 1 for one in edges]
     apart = all(side > 0 and np.isfinite(one).all() for side, one in zip(sides, edges))
     is_plain = _is_counted(sample.dtype) and _are_plain(weights) and all(_is_counted(one.dtype) for one in edges)
-    cells = 1
-    for side in sides:
-        cells *= side
+    cells = math.prod(sides)
     if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
         return _histogramdd(sample, bins, range, density, weights)
     given = [np.ascontiguousarray(one, np.float64) for one in edges]
@@ -274,15 +271,7 @@ def _rows_counted(rows, bins, range, density, weights):
     if rows.ndim != 2 or not 1 <= rows.shape[1] <= _MAX_COLUMNS or not rows.size:
         raise ValueError(f"apron: shape is {rows.shape}, but must be of 1 row or more of 1 to {_MAX_COLUMNS} columns")
     length, columns = rows.shape
-    ends = [None] * columns if range is None else list(range)
-    numbers = [on_host(one) if np.ndim(one) else one for one in bins] if hasattr(bins, "__len__") else [bins] * columns
-    # Of each column whose ends are asked for: all that its edges follow from.
-    needed = [at for at in builtins.range(columns) if at >= len(ends) or ends[at] is None]
-    needed = [at for at in needed if at >= len(numbers) or np.ndim(numbers[at]) == 0]
-    extremes = np.zeros((2, columns), rows.dtype)
-    for at in needed:
-        extremes[:, at] = as_array(rows.native[:, at]).extremes()
-    edges, are_even = _edges_of_columns(extremes, numbers, range)
+    edges, are_even = _edges_of_columns(lambda at: as_array(rows.native[:, at]).extremes(), columns, bins, range)
     sides = [len(one) - 1 for one in edges]
     if not 0 < math.prod(sides) <= _MAX_CELLS:
         raise ValueError(f"apron: number of cells is {math.prod(sides)}, but must be 1 to {_MAX_CELLS}")
@@ -293,9 +282,9 @@ def _rows_counted(rows, bins, range, density, weights):
     return rows.of_host(counts), [rows.of_host(one) for one in edges]
 
 
-def _edges_of_columns(sample, bins, range):
-    """Returns the edges of each column, and whether its bins are of equal width."""
-    columns = sample.shape[1]
+def _edges_of_columns(column_of, columns, bins, range):
+    """Returns the edges of each column, and whether its bins are of equal width; ``column_of`` gives a column that they follow from, or
+    its ends."""
     try:
         if len(bins) != columns:
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
@@ -311,14 +300,14 @@ def _edges_of_columns(sample, bins, range):
         if np.ndim(one) == 0:
             if one < 1:
                 raise ValueError(f"`bins[{column}]` must be positive, when an integer, but is {one}")
-            low, high = _ends(sample[:, column], range[column])
+            low, high = _ends(column_of(column) if range[column] is None else np.zeros(0), range[column])
             try:
                 count = operator.index(one)
             except TypeError as error:
                 raise TypeError(f"`bins[{column}]` must be an integer, when a scalar, but is {one}") from error
             edges.append(np.linspace(low, high, count + 1))
         elif np.ndim(one) == 1:
-            edges.append(np.asarray(one))
+            edges.append(on_host(one))
             if np.any(edges[-1][:-1] > edges[-1][1:]):
                 raise ValueError(f"`bins[{column}]` must be monotonically increasing, when an array")
         else:
