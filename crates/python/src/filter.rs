@@ -314,7 +314,7 @@ fn at_once(
         (1, _) => borders[1].into(),
         _ => Borders::by_axis(borders[0], borders[1]),
     };
-    let gives_words = || Formula::Separable(x.clone(), y.clone()).gives_words(in_plane);
+    let gives_words = || divisor == 1.0 && Formula::Separable(x.clone(), y.clone()).gives_words(in_plane);
     let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
     if sides[2] == 1 && is_planar && by_images && (mean || divisor == 1.0) {
         let [x, y, _] = taps;
