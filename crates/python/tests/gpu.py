@@ -110,6 +110,30 @@ def compare_lists(library, to_gpu, to_host, types):
             check(f"{library} {shape} {dtype}: {len(listed)} functions of cv, exposure and histograms equal the CPU's", not wrong, wrong)
 
 
+def beside_scipy(library, to_gpu, to_host, rounds=200):
+    """Compares filters of bytes with SciPy's results: the CPU's might share a fault with the GPU's."""
+    import scipy.ndimage as theirs
+
+    wrong = []
+    for _ in range(rounds):
+        image = RANDOM.integers(0, 256, tuple(RANDOM.integers(1, 70, int(RANDOM.integers(1, 3)))), np.uint8)
+        mode, dtype = (str(RANDOM.choice(names)) for names in (["reflect", "mirror", "nearest", "wrap", "constant"], ["u1", "i1", "i2"]))
+        side, outside = int(RANDOM.integers(1, 6)), float(RANDOM.choice([0, 7, 2.5]))
+        # Whole numbers and others, with sums within 16 bits and beyond.
+        taps = RANDOM.integers(-9, 10, side) * float(RANDOM.choice([1, 0.5]))
+        mask = RANDOM.integers(-4, 5, (side,) * image.ndim) * float(RANDOM.choice([1, 40, 0.25]))
+        for name, call in {
+            "sobel": lambda of, x: of.sobel(x, output=dtype, mode=mode),
+            "uniform_filter": lambda of, x: of.uniform_filter(x, side, output=dtype, mode=mode),
+            "laplace": lambda of, x: of.laplace(x, output=dtype, mode=mode),
+            "correlate1d": lambda of, x: of.correlate1d(x, taps, output=dtype, mode=mode, cval=outside),
+            "correlate": lambda of, x: of.correlate(x, mask, output=dtype, mode=mode, cval=outside),
+        }.items():
+            if not np.array_equal(to_host(call(own, to_gpu(image))), call(theirs, image)):
+                wrong.append((name, image.shape, mode, dtype, side, outside))
+    check(f"{library}: {5 * rounds} random filters of bytes equal SciPy's", not wrong, wrong[:5])
+
+
 def best(run, wait, repeat=30):
     """Returns the least time of calls, in microseconds, with the work of the GPU."""
     run(), wait()
@@ -273,6 +297,7 @@ def cupy_equal():
 
     compare("CuPy", cupy.asarray, cupy.asnumpy)
     compare_lists("CuPy", cupy.asarray, cupy.asnumpy, ["u1", "u2", "f4"])
+    beside_scipy("CuPy", cupy.asarray, cupy.asnumpy)
 
 
 def cupy_times():
