@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use apron::DeviceImage;
+use apron::volumes::DeviceVolume;
 use apron_files::MadeFolder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -36,6 +37,8 @@ pub(crate) enum Place {
     },
     /// A step of a pipe: replaces this image by its result.
     Pipe(DeviceImage),
+    /// A step of a pipe of volumes: replaces this one by its result.
+    Volume(DeviceVolume),
 }
 
 /// The files of a verb, expanded.

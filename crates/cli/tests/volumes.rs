@@ -135,11 +135,85 @@ fn slabs_give_the_bytes_of_the_whole() {
         (2, "or more for one plane", "gaussian large.npy o.npy --sigma 1 --volume --memory 40KB"),
         (4, "another size than the volume", "box large.npy o.npy --size 3 --border crop --volume --memory 500KB"),
         (4, "another size than the volume", "box large.npy o.npy --size 3 --full --volume --memory 500KB"),
-        (2, "--resume", "box large.npy o.npy --size 3 --volume --memory 500KB --resume"),
+        (3, "can be resumed", "box large.npy o.tif --size 3 --volume --memory 500KB --resume"),
     ] {
         folder.fails(code, part, &line.split(' ').collect::<Vec<_>>());
     }
     assert_eq!(folder.names(), ["large.npy", "large.tif", "s.npy", "w.npy"]);
+}
+
+#[test]
+fn steps_of_a_pipe_on_volumes() {
+    let folder = Folder::new();
+    large(&folder);
+    let (_, samples) = folder.read::<u16>("large.npy");
+    folder.array("two.npy", &[2, 45, 40, 50], &samples);
+    let steps = "gaussian sigma=2,1,1 | sobel dz=1 out-type=f64 border=wrap | box size=3x2x1 full";
+    for (input, output) in [("large.npy", "o.npy"), ("two.npy", "o.npy"), ("large.npy", "o.tif")] {
+        for line in [
+            format!("gaussian {input} a.npy --sigma 2,1,1 --volume"),
+            "sobel a.npy b.npy --dz 1 --out-type f64 --border wrap --volume".into(),
+            "box b.npy c.npy --size 3x2x1 --full --volume".into(),
+        ] {
+            folder.ok(&line.split(' ').collect::<Vec<_>>());
+        }
+        folder.ok(&["pipe", input, output, steps, "--volume"]);
+        if output.ends_with("tif") {
+            folder.ok(&["box", output, "o.npy", "--size", "1", "--volume"]);
+        }
+        let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+        assert!(read("o.npy") == read("c.npy"), "{input} {output}");
+    }
+    // By slabs, through files.
+    let steps = "gaussian sigma=2,1,1 | sobel dz=1 out-type=f64 border=wrap";
+    let report = folder.ok(&["pipe", "large.npy", "o.npy", steps, "--volume", "--memory", "1.2MB", "--json"]).stdout;
+    assert!(report.matches(" strips").count() >= 2, "{report}");
+    folder.ok(&["pipe", "large.npy", "c.npy", steps, "--volume"]);
+    assert!(std::fs::read(folder.path("o.npy")).unwrap() == std::fs::read(folder.path("c.npy")).unwrap());
+    let before = folder.names();
+    for (part, steps, more) in [
+        ("takes no volumes", "gaussian sigma=1 | equalize", ""),
+        ("'volume' is for the whole pipe", "gaussian sigma=1 volume", ""),
+        ("--pages", "gaussian sigma=1", "--pages"),
+        ("step 2 (box)", "gaussian sigma=1 | box size=0", ""),
+    ] {
+        let more: Vec<&str> = more.split(' ').filter(|word| !word.is_empty()).collect();
+        folder.fails(2, part, &[&["pipe", "large.npy", "n.npy", steps, "--volume"], &more[..]].concat());
+    }
+    folder.fails(2, "OUT is -", &["pipe", "large.npy", "-", "gaussian sigma=1", "--volume"]);
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_killed_job_is_resumed() {
+    let folder = Folder::new();
+    let samples: Vec<u8> = (0..4 * 80 * 40 * 50u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    for (input, shape) in [("one.npy", &[320, 40, 50][..]), ("four.npy", &[4, 80, 40, 50])] {
+        folder.array(input, shape, &samples);
+        folder.ok(&["gaussian", input, "whole.npy", "--sigma", "2,2,3", "--volume"]);
+        folder.ok(&["box", input, "other.npy", "--size", "3", "--volume"]);
+        let options = ["--volume", "--memory", "500KB", "--resume"];
+        let job = [&["gaussian", input, "o.npy", "--sigma", "2,2,3"], &options[..]].concat();
+        let slow = [&job[..], &["--device", "reference"]].concat();
+        let kernels = |stdout: &str| stdout.split("in ").nth(1).unwrap().to_string();
+        let all = folder.ok(&[&job[..], &["--json"]].concat());
+        std::fs::remove_file(folder.path("o.npy")).unwrap();
+
+        folder.killed("o.npy", &slow);
+        let left = [input, "o.npy.partial", "o.npy.partial.json", "other.npy", "whole.npy"];
+        assert!(left.iter().all(|name| folder.path(name).exists()), "{:?}", folder.names());
+        let rest = folder.ok(&[&job[..], &["--json"]].concat());
+        assert_ne!(kernels(&rest.stdout), kernels(&all.stdout), "{input}: from the first plane on");
+        let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+        assert!(read("o.npy") == read("whole.npy"), "{input}");
+        assert!(!folder.path("o.npy.partial").exists() && !folder.path("o.npy.partial.json").exists());
+
+        // Another filter starts anew.
+        folder.killed("o.npy", &slow);
+        folder.ok(&[&["box", input, "o.npy", "--size", "3"], &options[..]].concat());
+        assert!(read("o.npy") == read("other.npy"), "{input}");
+    }
 }
 
 #[test]

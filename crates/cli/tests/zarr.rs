@@ -210,3 +210,17 @@ fn a_killed_job_is_resumed() {
     );
     assert_eq!(folder.names(), ["a.npy", "o.zarr", "whole.zarr"]);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_killed_job_on_a_volume_is_resumed() {
+    let folder = Folder::new();
+    let samples: Vec<u8> = (0..320 * 40 * 50u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    folder.array("v.npy", &[320, 40, 50], &samples);
+    folder.ok(&["gaussian", "v.npy", "whole.zarr", "--sigma", "2,2,3", "--volume"]);
+    let job = ["gaussian", "v.npy", "o.zarr", "--sigma", "2,2,3", "--volume", "--memory", "2MB", "--resume"];
+    folder.killed("o.zarr", &[&job[..], &["--device", "reference"]].concat());
+    folder.ok(&job);
+    assert!(files(&folder.path("o.zarr")) == files(&folder.path("whole.zarr")));
+    assert_eq!(folder.names(), ["o.zarr", "v.npy", "whole.zarr"]);
+}

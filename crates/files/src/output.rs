@@ -203,6 +203,11 @@ impl<'a> ImageOutput<'a> {
         }
     }
 
+    /// Whether a folder is written.
+    pub(crate) fn is_folder(&self) -> bool {
+        !matches!(self.place, Place::Stdout | Place::File(_))
+    }
+
     /// Returns the folder that is written, if it is one.
     #[cfg(feature = "zarr")]
     pub(crate) fn folder(&self) -> Option<&zarr::Target<'a>> {

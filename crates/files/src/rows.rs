@@ -4,6 +4,7 @@ use crate::array;
 use crate::atomic::Trouble;
 use crate::bulk;
 use crate::error::{Error, Result};
+use crate::metadata::Metadata;
 use crate::output::ImageOutput;
 use crate::partial::Partial;
 use crate::read::{ReadOptions, Stream, guarded, open, starts_as_array};
@@ -241,17 +242,63 @@ impl ImageOutput<'_> {
         fill: impl FnOnce(&RowsDraft<'_>, u32) -> Result<(), Trouble>,
     ) -> Result<()> {
         self.check(pixel, shape.channels)?;
+        let head = match self.is_folder() {
+            true => Vec::new(),
+            false => self.head(shape, pixel).map_err(|error| Error::write(self.path(), error))?,
+        };
+        let row = (shape.row_samples() * pixel.size_bytes()) as u64;
+        self.resume((head, row), ((shape, None), pixel), None, job, fill)
+    }
+
+    /// As [`resume_rows`](Self::resume_rows), of volumes: what is written, counted and noted as a row is a plane of this shape, of
+    /// `depth` planes for each of `volumes` volumes one after the other, of which there is more than one only in `.npy` files. The
+    /// metadata are the volumes'.
+    ///
+    /// # Errors
+    /// As [`resume_rows`](Self::resume_rows); [`Error::Write`] for TIFF, and [`Error::OneVolume`] for more than one in a Zarr.
+    pub fn resume_planes(
+        &self,
+        (plane, pixel): (Shape, PixelType),
+        (volumes, depth): (u32, u32),
+        metadata: &Metadata,
+        job: &str,
+        fill: impl FnOnce(&RowsDraft<'_>, u32) -> Result<(), Trouble>,
+    ) -> Result<()> {
+        self.check_with(metadata, pixel, plane.channels)?;
+        if !self.is_array() && !self.is_folder() {
+            return Err(Error::write(self.path(), "of volumes only .npy files and Zarr arrays can be resumed"));
+        }
+        if volumes != 1 && !self.is_array() {
+            return Err(Error::OneVolume { path: self.path().into() });
+        }
+        let leading = if volumes == 1 { &[depth][..] } else { &[volumes, depth] };
+        let mut head = Vec::new();
+        array::write_image_header(&mut head, leading, (plane, pixel), metadata.complex)
+            .map_err(|error| Error::write(self.path(), error))?;
+        let bytes = plane.samples() * pixel.size_bytes() as u64;
+        self.resume((head, bytes), ((plane, Some(depth)), pixel), Some(metadata), job, fill)
+    }
+
+    /// Lets `fill` go on with rows of `row` bytes behind a file's head, or with the lines of a Zarr of this shape and type.
+    fn resume(
+        &self,
+        (head, row): (Vec<u8>, u64),
+        (shape, pixel): ((Shape, Option<u32>), PixelType),
+        metadata: Option<&Metadata>,
+        job: &str,
+        fill: impl FnOnce(&RowsDraft<'_>, u32) -> Result<(), Trouble>,
+    ) -> Result<()> {
         #[cfg(feature = "zarr")]
         if let Some(target) = self.folder() {
             return target.write_partial(job, |partial, rows| {
-                let kept = self.metadata().zarr.as_deref();
-                let writer = zarr::Writer::new(partial.path(), kept, (shape, None), pixel)?;
+                let kept = metadata.unwrap_or(self.metadata()).zarr.as_deref();
+                let writer = zarr::Writer::new(partial.path(), kept, shape, pixel)?;
                 fill(&RowsDraft(To::Zarr(&writer, Some(partial))), writer.go_on_at(rows))?;
                 writer.end()
             });
         }
-        let head = self.head(shape, pixel).map_err(|error| Error::write(self.path(), error))?;
-        let (row, start) = ((shape.row_samples() * pixel.size_bytes()) as u64, head.len() as u64);
+        let _ = (shape, pixel, metadata);
+        let start = head.len() as u64;
         self.resumable()?.write_partial(job, (start, row), |partial, rows| {
             let file = partial.file();
             if rows == 0 {

@@ -21,6 +21,7 @@ use std::time::Instant;
 #[command(after_help = "\
 Examples:
   apron pipe photo.png edges.png \"gaussian sigma=2 | correlate mask=sobel-x\"
+  apron pipe scan.npy edges.npy \"gaussian sigma=2,2,1 | gradient out-type=f32\" --volume
   apron pipe *.tif soft/ \"box size=5x3 border=wrap | correlate mask='1 2 1; 2 4 2; 1 2 1' normalize\"
 
 A step is a verb that makes an image of an image, and its options: KEY=VALUE for --KEY VALUE, KEY for --KEY.
@@ -33,6 +34,9 @@ pub(crate) struct Args {
     /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
     #[arg(long, value_name = "EXT")]
     format: Option<String>,
+    /// Take the whole file as a volume, or as several, in every step, as --volume of a filter does
+    #[arg(long, conflicts_with_all = ["rescale", "quality", "background", "page", "pages"])]
+    volume: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -43,7 +47,7 @@ pub(crate) struct Args {
 #[rustfmt::skip]
 const OF_THE_PIPE: &[&str] = &[
     "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "memory", "grey", "gray", "in-type",
-    "quality", "background", "resume", "pages",
+    "quality", "background", "resume", "pages", "volume",
 ];
 
 impl Args {
@@ -59,7 +63,7 @@ impl Args {
         let text = self.words.last().map(|word| word.to_string_lossy()).unwrap_or_default();
         let unended = |quote| Error::Usage(format!("the steps end inside {quote}quotes"));
         let steps = words(&text).map_err(unended)?.into_iter().enumerate();
-        steps.map(|(index, words)| Step::new(index + 1, words, &self.common)).collect()
+        steps.map(|(index, words)| Step::new(index + 1, words, (&self.common, self.volume))).collect()
     }
 }
 
@@ -71,11 +75,11 @@ struct Step {
 }
 
 impl Step {
-    fn new(number: usize, words: Vec<String>, common: &Common) -> Result<Step> {
+    fn new(number: usize, words: Vec<String>, of_pipe: (&Common, bool)) -> Result<Step> {
         let mut words = words.into_iter();
         let name = words.next().ok_or_else(|| Error::Usage(format!("step {number} is empty")))?;
         let wrong = |error| Error::Step { number, verb: name.clone(), error: Box::new(error) };
-        let verb = parsed(&name, words, common).map_err(wrong)?;
+        let verb = parsed(&name, words, of_pipe).map_err(wrong)?;
         let step = Step { number, name, verb };
         // Runs it without an image, to find invalid values before one is read.
         match step.run(&mut Devices::new(Default::default())) {
@@ -91,8 +95,8 @@ impl Step {
     }
 }
 
-/// Parses a step as a job without files, by the verb's own grammar.
-fn parsed(name: &str, options: impl Iterator<Item = String>, common: &Common) -> Result<Verb> {
+/// Parses a step as a job without files, by the verb's own grammar; with `volume` it is a step on volumes.
+fn parsed(name: &str, options: impl Iterator<Item = String>, (common, volume): (&Common, bool)) -> Result<Verb> {
     let command = crate::Cli::command();
     let known = command.find_subcommand(name).ok_or_else(|| Error::Usage(format!("unknown verb '{name}'")))?;
     let no_step = || Error::Usage("makes no image of an image, and so is no step".into());
@@ -121,6 +125,12 @@ fn parsed(name: &str, options: impl Iterator<Item = String>, common: &Common) ->
             return Err(Error::Usage(format!("'{key}' is there twice")));
         }
     }
+    if volume {
+        if !known.get_arguments().any(|argument| job::is_called(argument, "volume")) {
+            return Err(Error::Usage("takes no volumes, and so is no step of a pipe with --volume".into()));
+        }
+        step.insert("volume".into(), true.into());
+    }
     step.insert("max-pixels".into(), common.max_pixels.into());
     // What a step would say, the pipe says.
     step.insert("quiet".into(), true.into());
@@ -139,32 +149,45 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         return Err(Error::Usage("--resume is for one filter, and not for the steps of a pipe".into()));
     }
     let steps = args.steps()?;
+    let mut reports: Vec<Report> = Vec::new();
+    let mut run_steps = |inner: &mut Devices| {
+        for (index, step) in steps.iter().enumerate() {
+            let report = step.run(inner)?;
+            match reports.get_mut(index) {
+                // That of the pages or volumes before.
+                Some(sum) => sum.add(&report),
+                None => reports.push(report),
+            }
+        }
+        Ok(())
+    };
+    if args.volume {
+        if let Some((input, output)) = devices.files()
+            && super::volume::needs_slabs(&args.common, &input)?
+        {
+            return by_files(args, &steps, (input, output), devices);
+        }
+        let report = super::volume::pipe((&args.common, &args.output), devices, run_steps)?;
+        return Ok(report.of_steps(reports));
+    }
     if let Some((input, output)) = devices.files()
         && Job::asked("pipe", &args.common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
     {
         return by_files(args, &steps, (input, output), devices);
     }
-    let mut reports: Vec<Report> = Vec::new();
     let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image, _| {
         let mut inner = Devices::of(device.clone());
         inner.go_to(Place::Pipe(device.upload(image)?));
-        for (index, step) in steps.iter().enumerate() {
-            let report = step.run(&mut inner)?;
-            match reports.get_mut(index) {
-                // That of the pages before.
-                Some(sum) => sum.add(&report),
-                None => reports.push(report),
-            }
-        }
+        run_steps(&mut inner)?;
         match inner.place()? {
             Place::Pipe(image) => Ok(image),
-            Place::Files { .. } => Err(Error::Bug("a step left the pipe".into())),
+            _ => Err(Error::Bug("a step left the pipe".into())),
         }
     })?;
     Ok(report.of_steps(reports))
 }
 
-/// Runs the steps on an image that is too large to be taken whole: strip by strip, through files beside the output, at
+/// Runs the steps on an image or a volume that is too large to be taken whole: strip by strip or slab by slab, through files beside the output, at
 /// most two at a time.
 fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
@@ -189,7 +212,7 @@ fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), de
     // Files between the steps are nobody's.
     for step in &mut reports {
         step.ran.input = "-".into();
-        if let Made::Image { output, .. } = &mut step.made {
+        if let Made::Image { output, .. } | Made::Volume { output, .. } = &mut step.made {
             *output = "-".into();
         }
     }
@@ -215,7 +238,7 @@ mod tests {
         let Verb::Pipe(pipe) = cli.verb else { unreachable!("a pipe") };
         let step = |text: &str| {
             let words = words(text).unwrap().remove(0);
-            Step::new(1, words, &pipe.common)
+            Step::new(1, words, (&pipe.common, false))
         };
         assert!(matches!(step("box size=3x5 border=constant:-1").unwrap().verb, Verb::Box(_)));
         assert!(matches!(

@@ -6,9 +6,10 @@ use crate::error::{Error, Result};
 use crate::room;
 use apron::volumes::{AnyVolume, VolumeShape};
 use apron::{AnyImage, PixelType, ReadRows, Shape, WriteRows};
-use apron_files::{Metadata, PagesDraft, PagesFile};
+use apron_files::{Metadata, PagesDraft, PagesFile, RowsDraft};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF. Of several volumes in a `.npy`
@@ -64,6 +65,11 @@ impl<'a> Planes<'a> {
         let VolumeShape { width, height, depth, channels } = planes.shape;
         let shape = VolumeShape::new(width, height, depth.saturating_mul(planes.volumes), channels)?;
         Ok(Planes { volumes: 1, shape, ..planes })
+    }
+
+    /// Returns the path of the file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Takes another of the volumes, from 0.
@@ -213,39 +219,79 @@ impl ReadRows for Planes<'_> {
 
 /// A file that planes of a result go to, and how many are written.
 pub(super) struct Written<'a> {
-    draft: Mutex<PagesDraft<'a>>,
-    plane: (Shape, PixelType),
+    to: To<'a>,
+    shape: VolumeShape,
+    pixel: PixelType,
     metadata: &'a Metadata,
     rate: Rate<'a>,
+    /// Planes of all volumes that an earlier run wrote.
+    before: u32,
+    /// Number of the volume that is written, from 0.
+    volume: AtomicU32,
+}
+
+/// Where planes go.
+pub(super) enum To<'a> {
+    /// One after the other.
+    Pages(Mutex<PagesDraft<'a>>),
+    /// To what a later run may go on with.
+    Rows(&'a RowsDraft<'a>),
 }
 
 impl<'a> Written<'a> {
-    /// Starts to write volumes of this shape and type.
+    /// Starts to write volumes of this shape and type, of which an earlier run has written `before` planes.
     pub(super) fn new(
-        draft: PagesDraft<'a>,
+        (to, before): (To<'a>, u32),
         (shape, volumes, pixel): (VolumeShape, u32, PixelType),
         metadata: &'a Metadata,
         devices: &'a Devices,
     ) -> Written<'a> {
         let plane = shape.plane().samples() as usize * pixel.size_bytes();
-        let rate = Rate::new("plane", (shape.depth * volumes, 0), plane, devices);
-        Written { draft: Mutex::new(draft), plane: (shape.plane(), pixel), metadata, rate }
+        let rate = Rate::new("plane", (shape.depth * volumes, before), plane, devices);
+        Written { to, shape, pixel, metadata, rate, before, volume: AtomicU32::new(0) }
     }
 
-    /// Gives the file its name.
+    /// Takes another of the volumes, from 0. Returns whether an earlier run has written it.
+    pub(super) fn select(&self, volume: u32) -> bool {
+        self.volume.store(volume, Relaxed);
+        self.there() == self.shape.depth
+    }
+
+    /// Returns the planes of the volume that an earlier run wrote.
+    fn there(&self) -> u32 {
+        let first = self.volume.load(Relaxed) * self.shape.depth;
+        self.before.saturating_sub(first).min(self.shape.depth)
+    }
+
+    /// Gives the file its name, if it is not one that a later run may go on with.
     pub(super) fn finish(self) -> Result<()> {
-        Ok(self.draft.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?)
+        match self.to {
+            To::Pages(draft) => Ok(draft.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?),
+            To::Rows(_) => Ok(()),
+        }
     }
 }
 
 impl WriteRows for Written<'_> {
     fn write_rows(&self, first: u32, bytes: &[u8]) -> apron::Result<()> {
-        let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
-        let what = || format!("writing from row {first} on");
-        draft
-            .write_stacked(bytes, self.plane, self.metadata)
-            .map_err(|error| apron::Error::Rows { what: what(), source: Error::from(error).into() })?;
+        let wrong = |source| apron::Error::Rows { what: format!("writing from row {first} on"), source };
+        match &self.to {
+            To::Pages(draft) => {
+                let mut draft = draft.lock().unwrap_or_else(PoisonError::into_inner);
+                draft
+                    .write_stacked(bytes, (self.shape.plane(), self.pixel), self.metadata)
+                    .map_err(|error| wrong(Error::from(error).into()))?;
+            }
+            To::Rows(draft) => {
+                let plane = self.volume.load(Relaxed) * self.shape.depth + first / self.shape.height;
+                draft.write_rows(plane, bytes).map_err(|error| wrong(error.into()))?;
+            }
+        }
         self.rate.add(bytes.len());
         Ok(())
+    }
+
+    fn written(&self) -> u32 {
+        self.there() * self.shape.height
     }
 }

@@ -268,7 +268,7 @@ impl<'a> Job<'a> {
             }
         };
         let written = if self.resume {
-            self.file.resume_rows(out, out_type, &self.name(verb, what), fill)
+            self.file.resume_rows(out, out_type, &name(verb, what, &self.input.path), fill)
         } else {
             self.file.write_rows(out, out_type, |draft| fill(draft, 0))
         };
@@ -283,14 +283,14 @@ impl<'a> Job<'a> {
         let Shape { width: out_width, height: out_height, .. } = out;
         Ok(Report { ran, made: Made::Image { output, out_type: out_type.to_string(), out_width, out_height } })
     }
+}
 
-    /// Returns a name of the job that other jobs, and this one with another input, do not have.
-    fn name(&self, verb: &str, what: &dyn Debug) -> String {
-        let input = std::fs::canonicalize(&self.input.path).ok();
-        let facts = std::fs::metadata(&self.input.path).ok();
-        let facts = facts.map(|facts| (facts.len(), facts.modified().ok()));
-        let mut hasher = DefaultHasher::new();
-        (env!("CARGO_PKG_VERSION"), format!("{what:?}"), input, facts).hash(&mut hasher);
-        format!("{verb} {:016x}", hasher.finish())
-    }
+/// Returns a name of a job that other jobs, and this one with another input, do not have. `what` is all that the result depends on,
+/// beside the input and the output's format.
+pub(super) fn name(verb: &str, what: &dyn Debug, input: &Path) -> String {
+    let facts = std::fs::metadata(input).ok();
+    let facts = facts.map(|facts| (facts.len(), facts.modified().ok()));
+    let mut hasher = DefaultHasher::new();
+    (env!("CARGO_PKG_VERSION"), format!("{what:?}"), std::fs::canonicalize(input).ok(), facts).hash(&mut hasher);
+    format!("{verb} {:016x}", hasher.finish())
 }

@@ -1,11 +1,13 @@
 //! Filters of volumes: all pages of a file are read, filtered as one, and written as the pages of another; slab by slab if they are
 //! larger than the memory that they may take.
 
-use super::planes::{Planes, Written};
-use super::strips::left;
-use crate::args::{Devices, FilterArgs};
+use super::planes::{Planes, To, Written};
+use super::strips::{left, name};
+use crate::args::{Common, Devices, FilterArgs};
 use crate::complex;
 use crate::error::{Error, Result};
+use crate::output::OutputArgs;
+use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::volumes::{
     VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
@@ -13,6 +15,7 @@ use apron::volumes::{
 use apron::{AnyImage, Border, Device, PixelType, ReadRows};
 use apron_files::{ImageOutput, Metadata};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Allowed products of taps and samples per allowed voxel, as of images.
@@ -27,12 +30,10 @@ pub(super) fn run(
     devices: &mut Devices,
 ) -> Result<Report> {
     let start = Instant::now();
-    let Some((input, output)) = devices.files() else {
-        return Err(Error::Usage(
-            "--volume is from a file to a file, not a step of a pipe or the standard output".into(),
-        ));
-    };
     let (common, borders, extent) = (&args.common, args.border.deep()?, args.volume_extent()?);
+    let Some((input, output)) = devices.files() else {
+        return step(verb, args, formula, (borders, extent, anchor), devices);
+    };
     let file = args.output.open(&output, devices.format(), args.out_type)?;
     devices.place()?;
     // Whether the format holds several pages is found before anything is read.
@@ -60,10 +61,93 @@ pub(super) fn run(
     ran.pages = Some(shape.depth * planes.volumes);
     ran.copy_out_ms = copy_out_ms;
     ran.total_ms = milliseconds(start.elapsed());
-    let (output, out_type) = (output.display().to_string(), out_type.to_string());
-    let (volumes, out_depth) = (planes.volumes, out.depth);
-    let made = Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth, volumes };
+    Ok(Report { ran, made: made(&output, (out, out_type), planes.volumes) })
+}
+
+/// Runs a formula on the volume of a pipe.
+fn step(
+    verb: &'static str,
+    args: &FilterArgs,
+    formula: &VolumeFormula,
+    (borders, extent, anchor): (VolumeBorders, VolumeExtent, Option<[u32; 3]>),
+    devices: &mut Devices,
+) -> Result<Report> {
+    let start = Instant::now();
+    let Place::Volume(volume) = devices.place()? else {
+        return Err(Error::Usage("--volume is from a file to a file, or of a whole pipe, not one of its steps".into()));
+    };
+    let (shape, pixel) = (volume.shape(), volume.pixel_type());
+    check(verb, shape, (formula, extent), args)?;
+    let device = devices.get(args.common.device)?;
+    let filter = args.stored_volume(device.filter_volume(&volume, formula.clone()));
+    let filter = filter.border(borders).extent(extent).anchor(anchor).out_type(args.out_type.unwrap_or(pixel));
+    let result = filter.variant(args.common.variant.as_deref()).run()?;
+    let no_file = Path::new("-");
+    let mut ran = Ran::of(verb, no_file, (shape.plane(), pixel), result.report()?, Duration::ZERO, start);
+    ran.pages = Some(shape.depth);
+    let made = made(no_file, (result.shape(), result.pixel_type()), 1);
+    devices.go_to(Place::Volume(result));
     Ok(Report { ran, made })
+}
+
+/// Runs `steps`, each of which replaces the volume in its place, on each volume in a file.
+pub(super) fn pipe(
+    (common, out): (&Common, &OutputArgs),
+    devices: &mut Devices,
+    mut steps: impl FnMut(&mut Devices) -> Result<()>,
+) -> Result<Report> {
+    let start = Instant::now();
+    let Some((input, output)) = devices.files() else {
+        return Err(Error::Usage("--volume is from a file to a file, and not the standard output".into()));
+    };
+    let file = out.open(&output, devices.format(), None)?;
+    devices.place()?;
+    drop(file.pages(1)?);
+    devices.at(format!("reading {}", input.display()));
+    let mut planes = Planes::open(common, &input, false)?;
+    let device = devices.get(common.device)?;
+    let (shape, pixel, volumes) = (planes.shape, planes.pixel, planes.volumes);
+    let mut inner = Devices::of(device.clone());
+    let mut draft = None;
+    let (mut ran, mut copy_out_ms) = (None, 0.0);
+    for number in 0..volumes {
+        planes.select(number);
+        let at = if volumes == 1 { String::new() } else { format!("volume {} of {volumes}: ", number + 1) };
+        devices.at(format!("{at}pipe of {shape} {pixel} on {}", device.name()));
+        inner.go_to(Place::Volume(device.upload_volume(&planes.read()?)?));
+        steps(&mut inner)?;
+        let Place::Volume(result) = inner.place()? else { return Err(Error::Bug("a step left the pipe".into())) };
+        add(&mut ran, result.report()?);
+        let copy = Instant::now();
+        let result = result.into_host()?;
+        copy_out_ms += milliseconds(copy.elapsed());
+        devices.at(format!("{at}writing {}", output.display()));
+        let (draft, ..) = match &mut draft {
+            Some(made) => made,
+            none => none.insert((file.volumes(volumes, result.shape().depth)?, result.shape(), result.pixel_type())),
+        };
+        let plane = (result.shape().plane(), result.pixel_type());
+        draft.write_stacked(&result.stack().bytes(), plane, &planes.metadata)?;
+    }
+    let (Some(ran), Some((draft, shape_out, out_type))) = (ran, draft) else { return Err(Error::NoImage) };
+    draft.finish()?;
+    let mut ran = Ran::of("pipe", &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
+    ran.pages = Some(shape.depth * volumes);
+    ran.copy_out_ms = copy_out_ms;
+    ran.total_ms = milliseconds(start.elapsed());
+    Ok(Report { ran, made: made(&output, (shape_out, out_type), volumes) })
+}
+
+/// Whether the volumes in a file are too large to be read whole, for the memory that was asked for or that there is.
+pub(super) fn needs_slabs(common: &Common, input: &Path) -> Result<bool> {
+    Ok(Planes::open(common, input, false)?.slab_bytes()?.is_some())
+}
+
+/// Returns what is reported of the volumes that were made.
+fn made(output: &Path, (shape, out_type): (VolumeShape, PixelType), volumes: u32) -> Made {
+    let (output, out_type) = (output.display().to_string(), out_type.to_string());
+    let VolumeShape { width: out_width, height: out_height, depth: out_depth, .. } = shape;
+    Made::Volume { output, out_type, out_width, out_height, out_depth, volumes }
 }
 
 /// A filter of each volume in a file.
@@ -115,17 +199,53 @@ impl Job<'_> {
 
     /// Filters each volume by slabs, which take at most `memory` bytes.
     fn run_by_slabs(&self, planes: &mut Planes<'_>, memory: u64, devices: &Devices) -> Result<apron::Report> {
-        let (shape, volumes, (.., out_type)) = (planes.shape, planes.volumes, self.options);
+        let (shape, volumes, (borders, extent, anchor, out_type)) = (planes.shape, planes.volumes, self.options);
         let memory = left(memory, self.file.held_by_pages((shape.plane(), out_type), shape.depth, &self.metadata))?;
-        let draft = self.file.volumes(volumes, shape.depth)?;
-        let written = Written::new(draft, (shape, volumes, out_type), &self.metadata, devices);
-        let mut all = None;
-        for number in 0..volumes {
-            planes.select(number);
-            let rows = VolumeSource::from_stack(&*planes as &dyn ReadRows, shape.depth)?;
-            add(&mut all, self.filter(rows).run_rows(&written, memory).map_err(|error| planes.error(error))?);
+        let made = (shape, volumes, out_type);
+        if !self.args.output.resume {
+            let to = To::Pages(Mutex::new(self.file.volumes(volumes, shape.depth)?));
+            let written = Written::new((to, 0), made, &self.metadata, devices);
+            let ran = self.slabs(planes, &written, memory)?;
+            written.finish()?;
+            return Ok(ran);
         }
-        written.finish()?;
+        let what = (self.formula, borders, extent, anchor, out_type, planes.pixel, self.args.asked());
+        let name = name(self.verb, &what, planes.path());
+        let (mut ran, mut failed) = (None, None);
+        let of = ((shape.plane(), out_type), (volumes, shape.depth));
+        let written = self.file.resume_planes(of.0, of.1, &self.metadata, &name, |draft, before| {
+            let written = Written::new((To::Rows(draft), before), made, &self.metadata, devices);
+            match self.slabs(planes, &written, memory) {
+                Ok(report) => {
+                    ran = Some(report);
+                    Ok(())
+                }
+                Err(error) => {
+                    let text = error.line();
+                    failed = Some(error);
+                    Err(text.into())
+                }
+            }
+        });
+        match failed {
+            // The error of a device or a parameter, which is none of the file.
+            Some(error) => Err(error),
+            None => written.map_err(Error::from).and(ran.ok_or(Error::NoImage)),
+        }
+    }
+
+    /// Filters each volume by slabs into a file.
+    fn slabs(&self, planes: &mut Planes<'_>, written: &Written<'_>, memory: u64) -> Result<apron::Report> {
+        let mut all = None;
+        for number in 0..planes.volumes {
+            planes.select(number);
+            // Of the last one a plane is computed again, or there would be no report.
+            if written.select(number) && number + 1 < planes.volumes {
+                continue;
+            }
+            let rows = VolumeSource::from_stack(&*planes as &dyn ReadRows, planes.shape.depth)?;
+            add(&mut all, self.filter(rows).run_rows(written, memory).map_err(|error| planes.error(error))?);
+        }
         all.ok_or(Error::NoImage)
     }
 }
