@@ -1,5 +1,5 @@
 //! With the feature `rust-cuda`, compiles the kernels by Rust-CUDA. Without it, does nothing: the PTX of rustc's own
-//! backend is in `crates/ptx`.
+//! backend is in `crates/ptx` and `crates/ptx-march`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

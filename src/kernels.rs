@@ -64,7 +64,7 @@ const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask he
 const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + mask height) x 4";
 
 /// [`SharedMemory::BlockedPieces`] as text.
-const PIECES: &str = "as large as the plan makes the pieces of the mask, up to all that a block may have";
+const PIECES: &str = "as many bytes as the plan's pieces of the mask take, up to all that a block may have";
 
 /// [`SharedMemory::Tensor`] as text, for masks of up to 17 columns.
 const TENSOR: &str = "288 x (95 + mask height) + 560 x mask height x digits per tap";
@@ -76,17 +76,19 @@ const TENSOR_PAIRS: &str = "544 x (47 + mask height) + (304 x mask height + 256)
 const TENSOR_AXES: &str = "304 x (127 + taps y) + 4900";
 
 /// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
-const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
-const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x sample bytes + 128 x sum bytes)";
+const WORDS: &str =
+    "about mask x bytes per sum + (128 + mask width x channels) x (rows + mask height) x bytes per sample";
+const WORDS_AND_SUMS: &str =
+    "about (15 + taps y) x ((128 + taps x x channels) x bytes per sample + 128 x bytes per sum)";
 
 /// [`SharedMemory::FusedRows`] as text, for one channel and f32 output.
 const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4";
 
 /// [`SharedMemory::RowsTile`] as text, for one channel and up to 32 columns of the mask.
-const ROWS_TILE: &str = "about 9/8 x (255 + mask width) x (7 + mask height, up to 8) x sum bytes";
+const ROWS_TILE: &str = "about 9/8 x (255 + mask width) x (7 + mask height, up to 8) x bytes per sum";
 
 /// [`SharedMemory::SlidingTile`] as text.
-const SLIDING_TILE: &str = "per sample of a strip and each of eight rows, its sums and an output";
+const SLIDING_TILE: &str = "the sums of each sample of a strip and one output, for each of eight rows";
 
 /// [`SharedMemory::OrderedTile`] as text.
 const ORDERED_TILE: &str = "a tile of input, and the sums of a piece of a row by chunk";

@@ -93,12 +93,12 @@ impl Backend {
         let (operation, parallel) = (lookup.operation(), matches!(self, Backend::Cpu));
         match (lookup, input) {
             (Tables::Lookup(tables), image) if parallel => {
-                Ok(AnyImage::U8(apron_cpu::lookup(bytes(operation, image)?, tables)))
+                Ok(AnyImage::U8(apron_cpu::lookup(bytes(operation, image)?, tables)?))
             }
             (Tables::Lookup(tables), image) => {
                 Ok(AnyImage::U8(apron_reference::lookup(bytes(operation, image)?, tables)))
             }
-            (Tables::Equalize, image) if parallel => Ok(AnyImage::U8(apron_cpu::equalize(bytes(operation, image)?))),
+            (Tables::Equalize, image) if parallel => Ok(AnyImage::U8(apron_cpu::equalize(bytes(operation, image)?)?)),
             (Tables::Equalize, image) => Ok(AnyImage::U8(apron_reference::equalize(bytes(operation, image)?))),
             (&Tables::Clahe { clip, tiles }, input) => {
                 let clahe = Clahe { shape: input.shape(), src: input.pixel_type(), clip, tiles };

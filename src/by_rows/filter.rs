@@ -145,7 +145,7 @@ fn run(
         let (report, image) = whole_or_halves(&strip.problem, image, &mut solve)?;
         Ok((report, strip.output.start, image))
     };
-    pipeline("filter", strips, |strip, pool| read_runs(rows, &strip.input, pool), solved, out)
+    pipeline(strips, |strip, pool| read_runs(rows, &strip.input, pool), solved, out)
 }
 
 /// What solves a problem on the device.

@@ -57,8 +57,7 @@ impl LookupBuilder<'_> {
             let result = device.lookup(image, &tables[..]).variant(choice.variant).run()?;
             Ok((result.report()?, strip.start, result.into_host()?))
         };
-        let report =
-            pipeline(operation, &strips, |strip, pool| read_runs(rows, slice::from_ref(strip), pool), solve, out)?;
+        let report = pipeline(&strips, |strip, pool| read_runs(rows, slice::from_ref(strip), pool), solve, out)?;
         let report = counted.into_iter().fold(report, |report, part| report.joined(&part));
         Ok(Report { operation, ..report })
     }

@@ -162,19 +162,19 @@ fn each_strip(
 ) -> Result<usize> {
     let strips = strips(operation, rows, (0, 1), memory)?;
     let read = |strip: &Range<u32>| read_runs(rows, slice::from_ref(strip), &Pool::default());
-    read_ahead(operation, &strips, read, |_, image| take(image))?;
+    read_ahead(&strips, read, |_, image| take(image))?;
     Ok(strips.len())
 }
 
-/// Reads the image of each strip, and hands it to `take`, while a thread reads the next.
+/// Reads the image of each strip, and hands it to `take`, while a thread reads the next; without one if the system has none.
 fn read_ahead<S: Sync>(
-    operation: &'static str,
     strips: &[S],
-    read: impl Fn(&S) -> Result<AnyImage<'static>> + Send,
+    read: impl Fn(&S) -> Result<AnyImage<'static>> + Sync,
     mut take: impl FnMut(&S, AnyImage<'static>) -> Result<()>,
 ) -> Result<()> {
     // No strip waits in the channel: each is in the hands of one of the two.
     let (image_in, images): (SyncSender<Result<AnyImage<'static>>>, Receiver<_>) = sync_channel(0);
+    let read = &read;
     thread::scope(|scope| {
         let reader = move || {
             for strip in strips {
@@ -187,38 +187,33 @@ fn read_ahead<S: Sync>(
             }
         };
         if thread::Builder::new().spawn_scoped(scope, reader).is_err() {
-            return Err(unsupported(operation, "a thread that reads, which the system refuses"));
+            return strips.iter().try_for_each(|strip| take(strip, read(strip)?));
         }
         strips.iter().zip(images).try_for_each(|(strip, image)| take(strip, image?))
     })
 }
 
 /// Computes an image of each strip's, with the first row that it has in the result: a thread reads the next strip and another
-/// writes the last one, while `solve` computes.
+/// writes the last one, while `solve` computes. All is done one after the other if the system has no threads.
 fn pipeline<S: Sync>(
-    operation: &'static str,
     strips: &[S],
-    read: impl Fn(&S, &Pool) -> Result<AnyImage<'static>> + Send,
+    read: impl Fn(&S, &Pool) -> Result<AnyImage<'static>> + Sync,
     mut solve: impl FnMut(&S, &AnyImage<'static>, &Pool) -> Result<(Report, u32, AnyImage<'static>)>,
     out: &dyn WriteRows,
 ) -> Result<Report> {
     let (inputs, outputs) = (&Pool::default(), &Pool::default());
     let (result_in, results): (SyncSender<(u32, AnyImage<'static>)>, Receiver<_>) = sync_channel(0);
+    let write = |(first, image): (u32, AnyImage<'static>)| {
+        out.write_rows(first, &image.bytes())?;
+        outputs.give_back(image);
+        Ok(())
+    };
+    let write = &write;
     thread::scope(|scope| {
-        let writer = move || {
-            results.into_iter().try_for_each(|(first, image)| {
-                out.write_rows(first, &image.bytes())?;
-                outputs.give_back(image);
-                Ok(())
-            })
-        };
-        let Ok(writer) = thread::Builder::new().spawn_scoped(scope, writer) else {
-            return Err(unsupported(operation, "a thread that writes, which the system refuses"));
-        };
+        let writer = thread::Builder::new().spawn_scoped(scope, move || results.into_iter().try_for_each(write)).ok();
         let mut all: Option<Report> = None;
         let mut ended = false;
         let solved = read_ahead(
-            operation,
             strips,
             move |strip| read(strip, inputs),
             |strip, input| {
@@ -231,13 +226,16 @@ fn pipeline<S: Sync>(
                     Some(report) => report.joined(&part),
                     None => part,
                 });
-                // The writer tells why it ended.
-                ended = result_in.send((first, image)).is_err();
+                match writer {
+                    // The writer tells why it ended.
+                    Some(_) => ended = result_in.send((first, image)).is_err(),
+                    None => write((first, image))?,
+                }
                 Ok(())
             },
         );
         drop(result_in);
-        let written = writer.join().expect("the writer does not panic");
+        let written = writer.map_or(Ok(()), |writer| writer.join().expect("the writer does not panic"));
         solved.and(written)?;
         let report = all.expect("at least one strip");
         Ok(Report { why: format!("{}; in {} strips", report.why, strips.len()), ..report })

@@ -73,7 +73,7 @@ pub(super) fn run(
         let solved = filter.solved(Some(&mut Room::Host(vec![result.view_mut()])))?;
         Ok((solved.made.report()?, strip.rows.start, result))
     };
-    pipeline(OPERATION, &strips, |strip, pool| read_runs(rows, &strip.read, pool), solve, out)
+    pipeline(&strips, |strip, pool| read_runs(rows, &strip.read, pool), solve, out)
 }
 
 /// Whether a formula has means or deviations of windows.

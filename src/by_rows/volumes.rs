@@ -87,7 +87,7 @@ impl VolumeFilterBuilder<'_> {
         };
         let read =
             |slab: &Strip, pool: &Pool| read_runs(rows, &slab.read.iter().map(rows_of).collect::<Vec<_>>(), pool);
-        pipeline(OPERATION, &slabs, read, solve, out)
+        pipeline(&slabs, read, solve, out)
     }
 }
 

@@ -54,8 +54,8 @@ pub struct PiecesParams {
 /// Parameters of dense correlation of bytes by matrix products.
 ///
 /// A sum is `start` plus the sum of the taps' digits times the samples, in units of `2^-fraction`. Taps of one or two digits are exact:
-/// `start` is the largest number below a half. Three digits leave out a rest: `start` is a half plus a bound of what the rests may add, and
-/// a sum is doubtful if its fraction, in units of `2^-32`, is at most `doubt`.
+/// `start` is the largest number below a half. Taps of three digits are truncated: `start` is a half plus a bound of the truncation error
+/// of a sum, and a sum is doubtful if its fraction, in units of `2^-32`, is at most `doubt`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct TensorParams {

@@ -137,8 +137,8 @@ pub(crate) struct FilterArgs {
     /// auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     pub(crate) method: AskedMethod,
-    /// Take large masks to f32 by fft, if its error is at most this times the norm of a tile times the sum of the weights'
-    /// magnitudes: 1e-5 allows masks of up to 257 taps a side
+    /// Allow fft for f32 results if the bound of its error is at most T x (norm of a tile) x (sum of the weights' magnitudes);
+    /// 1e-5 allows masks of up to 257 taps a side
     #[arg(long, value_name = "T")]
     pub(crate) tolerance: Option<f64>,
     #[command(flatten)]

@@ -20,8 +20,8 @@ pub(crate) struct OutputArgs {
     /// Blend what is not opaque with this colour, where the output's format has no alpha
     #[arg(long, value_name = "V|R,G,B", value_parser = args::colour, allow_hyphen_values = true)]
     background: Option<[f64; 3]>,
-    /// Of images that are taken strip by strip, and volumes by slabs: keep what is written in OUT.partial if the run is stopped, and
-    /// go on with what a stopped run of the same job left; for .npy, TIFF (not of volumes) and Zarr results
+    /// Where an image is processed by strips, or a volume by slabs: keep unfinished output in OUT.partial if the run is stopped, and
+    /// continue from it when the same command is run again; for .npy, Zarr, and TIFF (not of volumes)
     #[arg(long)]
     pub(crate) resume: bool,
     /// Take each page of a TIFF, or each image along the first dimension of a .npy or a Zarr of shape (n, height, width) or (n,

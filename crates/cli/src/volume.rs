@@ -12,9 +12,20 @@ pub(crate) struct VolumeArgs {
     /// and z
     #[arg(long, conflicts_with_all = ["keep_alpha", "method", "rescale", "quality", "page", "pages"])]
     pub(crate) volume: bool,
-    /// With --volume, 1 for the derivative along the planes, where dx and dy are 0
+    /// Of sobel and prewitt with --volume, 1 for the derivative along the planes, where dx and dy are 0
     #[arg(long, value_name = "N", requires = "volume")]
     pub(crate) dz: Option<u32>,
+}
+
+impl VolumeArgs {
+    /// Checks that no derivative along the planes is asked for, of a verb that is none.
+    ///
+    /// # Errors
+    /// If it is.
+    pub(crate) fn without_dz(&self, verb: &'static str) -> Result<(), apron::Error> {
+        let wrong = |dz| apron::Error::parameter(verb, "dz", dz, "left out: it is for sobel and prewitt");
+        self.dz.map_or(Ok(()), |dz| Err(wrong(dz)))
+    }
 }
 
 /// Borders of an image or of a volume.

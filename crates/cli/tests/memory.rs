@@ -42,6 +42,7 @@ fn writers_and_readers_say_that_memory_is_out() {
     for output in ["b.png", "b.tif"] {
         works_or_says(&folder, little(), output, &["correlate", "a.npy", output, "--mask", "identity"]);
     }
+    works_or_says(&folder, (60..160).step_by(5).map(|n| n * 1000), "b.png", &["equalize", "a.npy", "b.png"]);
     for input in ["c.tif", "c.jpg"] {
         folder.ok(&["correlate", "a.npy", input, "--mask", "identity"]);
         works_or_says(&folder, little(), "b.npy", &["correlate", input, "b.npy", "--mask", "identity"]);
@@ -67,13 +68,14 @@ fn without_threads_the_work_is_done() {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
     let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-    for processes in 1..4 {
+    // Also strip by strip, where one thread reads and one writes.
+    for (processes, memory) in (1..4).flat_map(|processes| [(processes, "1GB"), (processes, "300KB")]) {
         let mut command = Command::new(if root { "setpriv" } else { "env" });
         if root {
             command.args(["--reuid=54321", "--regid=54321", "--clear-groups", "--inh-caps=-all"]);
         }
         command.arg("prlimit").arg(format!("--nproc={processes}")).arg("./program");
-        command.args(["gaussian", "a.npy", "b.npy", "--sigma", "2", "--device", "cpu"]);
+        command.args(["gaussian", "a.npy", "b.npy", "--sigma", "2", "--device", "cpu", "--memory", memory]);
         let ended = command.current_dir(folder.path("")).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
         assert!(ended.status.success() && said.lines().count() == 1, "{processes} processes: {ended:?}");

@@ -10,14 +10,17 @@ use apron_core::{Clahe, FromSum, Image, ImageMut, Pixel, Result, between_tiles, 
 ///
 /// let negative: Vec<u8> = (0..=255).rev().collect();
 /// let image = Image::new(2, 1, 1, vec![0u8, 55])?;
-/// assert_eq!(apron_cpu::lookup(&image, &negative).row(0), [255, 200]);
+/// assert_eq!(apron_cpu::lookup(&image, &negative)?.row(0), [255, 200]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
+/// # Errors
+/// [`Error::Parameter`](apron_core::Error::Parameter) if there is too little memory.
+///
 /// # Panics
 /// If there is another number of entries.
-pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
-    pages::filled(image.shape(), |out| lookup_into(image, tables, out)).expect("the image's shape")
+pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Result<Image<'static, u8>> {
+    pages::filled(image.shape(), |out| lookup_into(image, tables, out))
 }
 
 /// As [`lookup`], into an existing image.
@@ -47,8 +50,11 @@ pub fn lookup_into(image: &Image<u8>, tables: &[u8], out: ImageMut<'_, u8>) -> R
 }
 
 /// Equalises the histogram of each channel, as OpenCV's `equalizeHist`.
-pub fn equalize(image: &Image<u8>) -> Image<'static, u8> {
-    pages::filled(image.shape(), |out| equalize_into(image, out)).expect("the image's shape")
+///
+/// # Errors
+/// [`Error::Parameter`](apron_core::Error::Parameter) if there is too little memory.
+pub fn equalize(image: &Image<u8>) -> Result<Image<'static, u8>> {
+    pages::filled(image.shape(), |out| equalize_into(image, out))
 }
 
 /// As [`equalize`], into an existing image.

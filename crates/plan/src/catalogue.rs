@@ -6,7 +6,6 @@ use crate::{
     boxes, conv1d, conv2d, fft, histogram, local, lookup, march, paired, patch, pointwise, rgba, statistics, volumes,
     words,
 };
-use apron_abi::Family;
 use std::sync::LazyLock;
 
 /// The variants of each family that solves problems.
@@ -66,14 +65,9 @@ impl Variant {
         VARIANTS.iter().filter(|other| other.planner.kind() == self.planner.kind()).count() == 1
     }
 
-    /// Returns whether a sweep times it: not where it is alone, where its problems alone decide (deviations slide if their
-    /// sums are exact, transforms take one launch if the mask fits), or the type f64 does, nor where rows of the table have no place for its problems: volumes have three
-    /// sides, a mask of one row would share its row with a square of as many taps, and histograms by cells with one of bins.
+    /// Returns whether a sweep times it.
     pub fn is_swept(&self) -> bool {
-        let unswept = self.operation == "local-std"
-            || matches!(self.family, Family::Volumes | Family::Fft)
-            || ["words-line", "conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
-        !self.is_alone() && !unswept
+        self.swept && !self.is_alone()
     }
 }
 

@@ -302,7 +302,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
     Variant { rank: 45, ..Variant::new("conv1d-blocked", Family::Conv1d, "any number of taps", &For(blocked)) },
-    // Before the variants of squares: where it takes a mask, no other has a kernel for its shape.
+    // Before the variants of squares: where it takes a mask, no other has a kernel for its shape. Not swept: in the table a mask of one
+    // row would share its row with a square of as many taps.
     Variant {
         rank: 5,
         kernels: "conv1d-blocked",
@@ -312,6 +313,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "a row or a column (to integers, rows of 25 taps or more); u8, f32; u16, i16 to themselves",
             &For(line),
         )
+        .unswept()
     },
     Variant { rank: 60, ..Variant::new("conv1d-tiled", Family::Conv1d, "up to 32 taps an axis", &For(tiled)) },
 ];

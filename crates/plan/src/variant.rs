@@ -26,6 +26,9 @@ pub struct Variant {
     /// Whether another variant that takes the problem is always preferred: so for programs of the source articles that
     /// were never the fastest. By name it runs as any other.
     pub by_name: bool,
+    /// Whether a sweep times it, if other variants solve problems of its kind. Not where the problem alone decides between them, or where
+    /// the table's keys cannot describe the problem.
+    pub(crate) swept: bool,
     /// The grids that a sweep tries.
     pub(crate) grids: Grids,
     /// The planner, typed by the problems that it solves.
@@ -97,7 +100,12 @@ impl Variant {
         planner: &'static For<P>,
     ) -> Variant {
         let (operation, kernels, grids) = (P::OPERATION, name, Grids::NONE);
-        Variant { operation, name, family, kernels, limits, rank: 0, by_name: false, grids, planner }
+        Variant { operation, name, family, kernels, limits, rank: 0, by_name: false, swept: true, grids, planner }
+    }
+
+    /// Leaves it out of the sweep.
+    pub(crate) const fn unswept(self) -> Variant {
+        Variant { swept: false, ..self }
     }
 
     /// Returns the error for a problem outside its limits.

@@ -297,6 +297,8 @@ fn at_once(
     let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
     let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
     let in_singles = sums_of(input.pixel(), dst) == PixelType::F32;
+    // One along planes is a pass even where there is a single plane.
+    let is_flat = !passes.iter().any(|pass| shape.len() - 1 - pass.axis == 2);
     for pass in passes {
         let axis = shape.len() - 1 - pass.axis;
         divisor *= pass.divisor();
@@ -316,7 +318,7 @@ fn at_once(
     };
     let gives_words = || divisor == 1.0 && Formula::Separable(x.clone(), y.clone()).gives_words(in_plane);
     let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
-    if sides[2] == 1 && is_planar && by_images && (mean || divisor == 1.0) {
+    if sides[2] == 1 && is_flat && is_planar && by_images && (mean || divisor == 1.0) {
         let [x, y, _] = taps;
         let shape = Shape::new(sides[0], sides[1], channels)?;
         return input.into_image(shape, |source| {

@@ -84,6 +84,30 @@ def test_arrays_without_axes_or_samples():
     np.testing.assert_array_equal(apron.histogram([], 3)[0], [0, 0, 0])
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i4", "f2", "f4", "f8", "c8"])
+@pytest.mark.parametrize("shape", [(1, 3, 4), (1, 1, 5), (1, 1, 1), (1, 6, 2), (3, 1, 4), (1, 2, 3, 4), (2, 1, 3, 1)])
+@pytest.mark.parametrize("device", ["cpu", "emulator", "reference"])
+def test_an_axis_of_one_sample_is_filtered_too(dtype, shape, device):
+    random = np.random.default_rng(len(shape))
+    x = random.integers(0, 9, shape).astype(dtype)
+    output = np.float32 if dtype == "f2" else x.dtype
+    with apron.Device(device):
+        for mode in ["reflect", "constant", "wrap"]:
+            for axis in range(len(shape)):
+                for weights in ([0, 0, 5], [2], [1, 2, 1, 3]):
+                    found = own.correlate1d(x, weights, axis, output, mode, 2)
+                    expected = theirs.correlate1d(x.astype("f4") if dtype == "f2" else x, weights, axis, output, mode, 2)
+                    np.testing.assert_array_equal(found, expected)
+            if dtype in ("u1", "i2", "i4"):
+                for name in ("sobel", "prewitt"):
+                    np.testing.assert_array_equal(getattr(own, name)(x, mode=mode), getattr(theirs, name)(x, mode=mode))
+            elif dtype in ("f4", "f8"):
+                calls = [("uniform_filter", dict(size=3)), ("gaussian_filter", dict(sigma=1.0)), ("sobel", {})]
+                for name, options in calls:
+                    found, expected = (getattr(of, name)(x, mode=mode, **options) for of in (own, theirs))
+                    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_what_lies_outside_may_be_no_number():
     image = np.arange(12.0).reshape(3, 4)
     for cval in (np.nan, np.inf):

@@ -42,6 +42,30 @@ def test_blocks_have_the_bits_of_the_whole(name, mode):
             np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
 
 
+@pytest.mark.parametrize("name", ["sobel", "prewitt", "gaussian_laplace", "gaussian_gradient_magnitude", "laplace"])
+def test_modes_of_each_axis(name):
+    x = np.random.default_rng(7).random((11, 9))
+    options = {"sigma": 0.7} if name.startswith("gaussian") else {}
+    for mode in (["wrap", "nearest"], ["reflect", "grid-wrap"], ["wrap", "wrap"]):
+        whole = getattr(ndimage, name)(x, mode=mode, **options)
+        blocks = getattr(apron.dask, name)(da.from_array(x, (4, 3)), mode=mode, **options).compute()
+        np.testing.assert_array_equal(blocks, whole, f"{mode}")
+    line = np.arange(8.0) ** 2
+    if name in ("sobel", "prewitt"):
+        found = getattr(apron.dask, name)(da.from_array(line, 4), mode=["wrap"]).compute()
+        np.testing.assert_array_equal(found, getattr(apron.ndimage, name)(line, mode=["wrap"]))
+
+
+def test_axes_in_any_order_and_those_that_are_blurred_alike():
+    x = np.random.default_rng(8).random((11, 8))
+    for axes, weights in [((1, 0), np.array([[1.0], [-2.0], [3.0], [1.0]])), ((0, 1), np.ones((2, 5)))]:
+        blocks = apron.dask.correlate(da.from_array(x, (7, 3)), weights, axes=axes).compute()
+        np.testing.assert_array_equal(blocks, apron.ndimage.correlate(x, weights, axes=axes))
+    blocks = apron.dask.gaussian_gradient_magnitude(da.from_array(x, (11, 4)), 2.0, axes=(0,)).compute()
+    np.testing.assert_array_equal(blocks, apron.ndimage.gaussian_gradient_magnitude(x, 2.0, axes=(0,)))
+
+
+
 def test_results_pickle_and_outputs_are_types():
     image = da.from_array(np.random.default_rng(1).random((30, 30)), 10)
     blurred = apron.dask.gaussian_filter(image, 1.0, output=np.float32)

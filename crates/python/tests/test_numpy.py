@@ -83,3 +83,22 @@ def test_histograms(dtype, seed):
             for one, other in zip(apron.histogram2d(x, y, bins, range and [range, range], None, given), expected):
                 assert one.dtype == other.dtype
                 np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_histograms_hold_the_least_and_the_largest_of_64_bits(dtype):
+    limits, random = np.iinfo(dtype), np.random.default_rng(9)
+    for seed in range(20):
+        x = random.integers(limits.min, limits.max, 1000, dtype=dtype, endpoint=True)
+        counts, edges = apron.histogram(x, 5)
+        np.testing.assert_array_equal(edges, np.histogram_bin_edges(x, 5))
+        assert counts.sum() == 1000
+        assert apron.histogramdd(x.reshape(-1, 2), 3)[0].sum() == 500
+        assert apron.histogram2d(x[:500], x[500:], 4)[0].sum() == 500
+    # Ends that are given hold what is between them.
+    assert apron.histogram(np.array([limits.max], dtype), 1, (0, 5))[0].sum() == 0
+
+
+def test_more_counts_than_memory_holds_are_refused():
+    with pytest.raises(MemoryError, match="largest value"):
+        apron.bincount(np.array([2**63 - 1]))

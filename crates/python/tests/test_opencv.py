@@ -274,5 +274,19 @@ def test_errors(call, part):
     assert part in str(found.value)
 
 
+def test_kernels_of_f64_stay():
+    image = np.random.default_rng(3).random((9, 8))
+    kernel = np.random.default_rng(4).random((3, 5)) / 3
+    for name, arguments in [
+        ("filter2D", dict(ddepth=-1, kernel=kernel)),
+        ("sepFilter2D", dict(ddepth=-1, kernelX=kernel[0], kernelY=kernel[:, 0])),
+        ("Laplacian", dict(ddepth=-1, scale=0.1)),
+        ("Laplacian", dict(ddepth=-1, ksize=5, scale=0.1)),
+    ]:
+        found, expected = (getattr(of, name)(image, **arguments) for of in (cv, cv2))
+        assert found.dtype == expected.dtype == np.float64
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+
+
 def test_so_many_calls_were_compared():
     assert calls >= 2000, calls

@@ -7,8 +7,8 @@
 //! last    adjacent numbers of lines, which share the high bits `h` of the place          STAGES - 5 stages
 //! ```
 //!
-//! Of the last group number `k` of a thread has the low bits of its place in the high bits of `k`, and of its line in the low
-//! ones: so the distance between two numbers of a butterfly does not depend on the length of lines.
+//! In the last group, the high bits of a register's index `k` are the low bits of the number's place in its line, and the low bits of `k`
+//! those of the line's number: so the distance between two numbers of a butterfly does not depend on the length of lines.
 
 use super::{
     get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Numbers, Place, NUMBERS,

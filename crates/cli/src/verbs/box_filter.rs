@@ -23,6 +23,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     if args.filter.volume.volume {
+        args.filter.volume.without_dz("box")?;
         let formula = volumes::formula("box", |name| (name == "size").then(|| args.size.clone()))?;
         return super::volume::run("box", &args.filter, &formula, args.anchor.deep()?, devices);
     }

@@ -32,13 +32,14 @@ pub(crate) struct Args {
     /// Divide each sum by this, as masks of integers want; not 0
     #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true, conflicts_with = "clamp")]
     divisor: f64,
-    /// Add this to what comes of it, before it is rounded
+    /// Add this to each sum after the division, before it is rounded
     #[arg(long, value_name = "F", default_value_t = 0.0, allow_hyphen_values = true, conflicts_with = "clamp")]
     offset: f64,
 }
 
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
     if args.filter.volume.volume {
+        args.filter.volume.without_dz(verb)?;
         if args.clamp || args.divisor != 1.0 || args.offset != 0.0 {
             let limit = "left out, as are --divisor and --offset";
             return Err(Error::parameter(verb, "clamp", "asked for with --volume", limit).into());

@@ -34,7 +34,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let architectures = architectures(&kernels);
     let formulas = formulas(&kernels);
-    let notes: String = formulas.iter().map(|formula| format!("{BY_PROBLEM}: {formula} bytes\n")).collect();
+    let notes: String = formulas
+        .iter()
+        .map(|formula| format!("{BY_PROBLEM}, in bytes ({}): {formula}\n", variants(&kernels, formula)))
+        .collect();
     print(&format!(
         "{}{notes}{}: registers per thread on {}\n\n{}",
         aligned(&table(&kernels, &architectures)),
@@ -73,6 +76,15 @@ fn number<'a>(arch: &&'a str) -> &'a str {
 
 /// Table entry for a size that depends on the problem; its formula is below the table.
 const BY_PROBLEM: &str = "by problem";
+
+/// Names the variants whose kernels have shared memory by a formula.
+fn variants(kernels: &[KernelInfo], formula: &str) -> String {
+    let of = |kernel: &&KernelInfo| matches!(kernel.shared, SharedSize::Formula(known) if known == formula);
+    let mut names: Vec<&str> = kernels.iter().filter(of).map(|kernel| kernel.variant).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
 
 /// Lists the formulas of shared memory.
 fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {

@@ -74,7 +74,7 @@ pub(crate) enum Verb {
     Info(info::Args),
     /// List every variant of the GPU's operations, with its kernels and its limits
     Kernels(kernels::Args),
-    /// List the named filters: what they compute, and who has the same
+    /// List the named filters: what they compute, and the same in OpenCV, SciPy and scikit-image
     Filters(filters::Args),
     /// Compare every operation on a device with the references
     Verify(verify::Args),

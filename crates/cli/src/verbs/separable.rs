@@ -35,6 +35,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let taps_x = args::taps(&args.taps_x, args.normalize)?;
     let taps_y = args::taps(&args.taps_y, args.normalize)?;
     if args.filter.volume.volume {
+        args.filter.volume.without_dz("separable")?;
         let taps_z = args.taps_z.as_ref().map(|taps| args::taps(taps, args.normalize)).transpose()?;
         let taps_z = taps_z.map_or_else(|| Taps::new([1.0]), Ok::<_, Error>)?;
         let formula = VolumeFormula::separable([taps_x, taps_y, taps_z]);

@@ -187,7 +187,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "histogram-nearest-edge",
             Family::Histogram,
-            "f32, u16 and i16 pixels; bins as for histogram-edge-search, in a unit as many as f32 holds",
+            "f32, u16 and i16 pixels; bins as for histogram-edge-search, if f32 counts the bins per unit",
             &For(nearest),
         )
     },

@@ -148,15 +148,17 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "histogram-slices",
             Family::Histogram,
-            "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
+            "u16 and i16; f32 in any bins; u8 only with a mask",
             &For(slices),
         )
+        .unswept()
     },
-    // What histogram-slices does where slices do not suit the bins; by name for all bins of f32.
+    // What histogram-slices does where slices do not suit the bins; by name for all bins of f32. Neither is swept: the problem decides.
     Variant {
         rank: 95,
         kernels: "histogram-slices",
         ..Variant::new("histogram-scattered", Family::Histogram, "f32 in any bins, masked or not", &For(scattered))
+            .unswept()
     },
 ];
 

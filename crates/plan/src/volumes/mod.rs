@@ -295,6 +295,7 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (P
     }
 }
 
+// Not swept: rows of the tuning table have two sides.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 10,
@@ -304,10 +305,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "u8, u16, i16 or f32 samples of one channel, 2 to 17 taps an axis",
             &For(march),
         )
+        .unswept()
     },
     Variant {
         rank: 12,
         ..Variant::new("volumes-cube", Family::Volumes, "f32 samples of one channel, masks of up to 5x5x5", &For(cube))
+            .unswept()
     },
     Variant {
         rank: 20,
@@ -317,6 +320,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "samples of one type but bool and f16; integers: a mask, or taps along one axis",
             &For(dense),
         )
+        .unswept()
     },
 ];
 

@@ -92,16 +92,18 @@ fn of_doubles(pass: &Pass) -> Launch {
     launch(pass, kernels, (PixelType::F64, Cast::default()))
 }
 
+// Not swept: the type f64 decides.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 110,
         kernels: "volumes-dense",
-        ..Variant::new("volumes-plane-dense", Family::Volumes, "f64 pixels, any mask", &For(dense))
+        ..Variant::new("volumes-plane-dense", Family::Volumes, "f64 pixels, any mask", &For(dense)).unswept()
     },
     Variant {
         rank: 110,
         kernels: "volumes-dense",
         ..Variant::new("volumes-plane-passes", Family::Volumes, "f64 pixels, any number of taps", &For(separable))
+            .unswept()
     },
 ];
 

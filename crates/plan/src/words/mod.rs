@@ -136,7 +136,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-axes",
             Family::Words,
-            "u8; up to 49 taps down, 205 samples across; many bits, across not negative; sm_90",
+            "u8; up to 49 vertical taps and 205 samples per row of taps, which are >= 0; inexact in f32; sm_90",
             &For(tensor::axes),
         )
     },
@@ -146,11 +146,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-means",
             Family::Words,
-            "means of u8 over odd numbers of samples up to 1000, some beyond, 49 rows; sm_90",
+            "means of u8; an odd number of samples, at most 1000 (some larger), in up to 49 rows; sm_90",
             &For(tensor::means),
         )
     },
-    // Before `conv1d-line`, and before the variants of squares as that.
+    // Before `conv1d-line`, before the variants of squares, and not swept, as that.
     Variant {
         rank: 4,
         ..Variant::new(
@@ -159,6 +159,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "a row (not of 2 channels, u16 and i16 gray) or a column of up to 48 taps; u8, u16, i16; sm_90",
             &For(line),
         )
+        .unswept()
     },
     Variant {
         rank: 40,

@@ -5,6 +5,7 @@ Counts are exact. Types that Apron does not have, such as dates, objects and lon
 
 import math
 import operator
+import sys
 import warnings
 
 import numpy as np
@@ -97,8 +98,20 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     are_even = np.ndim(bins) == 0
     if not 2 <= len(edges) <= _MAX_BINS + 1 or not _is_counted(edges.dtype) or (edges != edges).any():
         return _histogram(samples, bins, range, density, weights)
-    counts = _counted(samples, edges, are_even, weights)
+    outer = _holding(edges, samples) if are_even and range is None else edges
+    counts = _counted(samples, outer, are_even, weights)
     return (_density(counts, edges) if density else counts), edges
+
+
+def _holding(edges, samples):
+    """Returns edges from the least to the largest sample, moved apart where f64 rounds one of these into the range: NumPy rounds
+    samples, too, and here they are compared exactly."""
+    if samples.dtype.kind not in "iu" or samples.dtype.itemsize < 8 or not samples.size:
+        return edges
+    edges = np.array(edges, np.float64)
+    edges[0] = np.nextafter(edges[0], -np.inf) if int(edges[0]) > samples.min() else edges[0]
+    edges[-1] = np.nextafter(edges[-1], np.inf) if int(edges[-1]) < samples.max() else edges[-1]
+    return edges
 
 
 def _edges_of_foreign(samples, bins, range):
@@ -128,7 +141,10 @@ def _of_foreign(samples, bins, range, density, weights):
     if samples.size == 0:
         counts = np.zeros(len(edges) - 1, np.int64 if weights is None else kind)
     else:
-        given = (samples.given(), np.ascontiguousarray(edges, np.float64), np.ndim(bins) == 0)
+        outer = edges
+        if range is None and np.ndim(bins) == 0 and samples.dtype.itemsize == 8:
+            outer = _holding(edges, samples.extremes())
+        given = (samples.given(), np.ascontiguousarray(outer, np.float64), np.ndim(bins) == 0)
         counts = _apron.histogram(*given) if weights is None else _apron.histogram(*given, weights.given()).astype(kind)
     counts = _density(counts, edges) if density else counts
     return samples.of_host(counts), samples.of_host(edges)
@@ -237,7 +253,9 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     cells = math.prod(sides)
     if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
         return _histogramdd(sample, bins, range, density, weights)
-    given = [np.ascontiguousarray(one, np.float64) for one in edges]
+    free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
+    outer = [_holding(one, sample[:, at]) if free[at] else one for at, one in enumerate(edges)]
+    given = [np.ascontiguousarray(one, np.float64) for one in outer]
     flat = None if weights is None else np.ascontiguousarray(weights, np.float64)
     counts = _apron.histogramdd(sample, given, are_even, flat).reshape(sides)
     return _density_of_cells(counts, edges) if density else counts, list(edges)
@@ -276,7 +294,12 @@ def _rows_counted(rows, bins, range, density, weights):
     if not 0 < math.prod(sides) <= _MAX_CELLS:
         raise ValueError(f"apron: number of cells is {math.prod(sides)}, but must be 1 to {_MAX_CELLS}")
     weights = None if weights is None else _weights_of_foreign(rows, weights, length).given()
-    counts = _apron.histogramdd(rows.given(), [np.ascontiguousarray(one, np.float64) for one in edges], are_even, weights)
+    outer = edges
+    if rows.dtype.kind in "iu" and rows.dtype.itemsize == 8:
+        ends = [as_array(rows.native[:, at]).extremes() for at in np.arange(columns)]
+        free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
+        outer = [_holding(one, ends[at]) if free[at] else one for at, one in enumerate(edges)]
+    counts = _apron.histogramdd(rows.given(), [np.ascontiguousarray(one, np.float64) for one in outer], are_even, weights)
     counts = counts.reshape(sides)
     counts = _density_of_cells(counts, edges) if density else counts
     return rows.of_host(counts), [rows.of_host(one) for one in edges]
@@ -378,6 +401,9 @@ def bincount(x, /, weights=None, minlength=0):
     if not plain or not _are_plain(weights) or minlength < 0:
         return _bincount(x, weights, minlength)
     count = max(int(values.max()) + 1, minlength)
+    if count > sys.maxsize // 8:
+        # NumPy 2.4 writes outside its memory for 2^63 counts.
+        raise MemoryError(f"apron: the largest value is {count - 1}, and there is no memory for as many counts")
     if values.min() < 0 or count > _MAX_BINS or (weights is not None and weights.shape != values.shape):
         return _bincount(x, weights, minlength)
     weights = None if weights is None else np.ascontiguousarray(weights, np.float64)

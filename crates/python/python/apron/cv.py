@@ -133,9 +133,16 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     >>> cv.filter2D(np.array([[1, 2, 5]], np.uint8), -1, np.array([[-1, 0, 1]]), delta=10)
     array([[10, 14, 10]], dtype=uint8)
     """
-    image, mask = _image(src), np.asarray(kernel, np.float32)
+    image = _image(src)
+    dtype = _depth(ddepth, image)
+    mask = np.asarray(kernel, _of_kernels(image, dtype))
     mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask
-    return _dense(image, _depth(ddepth, image), mask, anchor, delta, _mode(borderType), dst)
+    return _dense(image, dtype, mask, anchor, delta, _mode(borderType), dst)
+
+
+def _of_kernels(image, dtype):
+    """Returns the type of OpenCV's kernels: f64 if the image or the result has it."""
+    return np.float64 if np.float64 in (image.dtype, dtype) else np.float32
 
 
 def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
@@ -148,7 +155,7 @@ def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=
     """
     image = _image(src)
     dtype, mode = _depth(ddepth, image), _mode(borderType)
-    x, y = (np.asarray(taps, np.float32).reshape(-1) for taps in (kernelX, kernelY))
+    x, y = (np.asarray(taps, _of_kernels(image, dtype)).reshape(-1) for taps in (kernelX, kernelY))
     return _separable(image, dtype, x, y, anchor, delta, mode, dst)
 
 
@@ -292,7 +299,7 @@ def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=B
     # OpenCV scales one of the kernels, which has f32 in most cases.
     dtype = _depth(ddepth, image)
     if scale != 1:
-        single = np.float64 if image.dtype == np.float64 or dtype == np.float64 else np.float32
+        single = _of_kernels(image, dtype)
         if dx == 0:
             x = (x * single(scale)).astype(single)
         else:
@@ -320,14 +327,15 @@ def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDE
     array([ 2., -4.,  2.], dtype=float32)
     """
     image = _image(src)
+    dtype = _depth(ddepth, image)
     if ksize == 1:
         mask = np.array([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]])
     else:
         second, smooth = derivatives(2, 0, ksize)
         mask = np.outer(smooth, second) + np.outer(second, smooth)
     if scale != 1:
-        mask = mask * np.float32(scale)
-    return _dense(image, _depth(ddepth, image), mask, (-1, -1), delta, _mode(borderType), dst)
+        mask = mask * _of_kernels(image, dtype)(scale)
+    return _dense(image, dtype, mask, (-1, -1), delta, _mode(borderType), dst)
 
 
 def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0):

@@ -1,7 +1,7 @@
 """Filters of `apron.ndimage`, histograms and statistics of Dask arrays.
 
-Filters read each block with the samples around it that its windows see: results have the bits of the whole array's. They take
-SciPy's arguments; ``output`` is a dtype. Histograms and statistics reduce each block, and then the blocks' results in a tree.
+Filters read each block with the samples around it that its windows see: results have the bits of the whole array's, but for means of
+float32 and float16 (`uniform_filter`), whose sums are within their bound. Filters take SciPy's arguments; ``output`` is a dtype. Histograms and statistics reduce each block, and then the blocks' results in a tree.
 Blocks are worked on where Dask runs them, by names that pickle.
 
 >>> import dask.array as da, numpy as np
@@ -56,9 +56,9 @@ def _along_each(given, value, reach):
     return {axis: reach(one) for axis, one in zip(axes, for_each(value, len(axes)))}
 
 
-def _of_gaussian(given):
+def _of_gaussian(given, axes=None):
     options = {**given, **given.get("kwargs", {})}
-    axes = axes_of(given.get("axes"), given["input"].ndim)
+    axes = axes_of(given.get("axes"), given["input"].ndim) if axes is None else axes
     radii = for_each(options.get("radius"), len(axes))
     sigmas = for_each(given["sigma"], len(axes))
     truncate = options.get("truncate", 4.0)
@@ -73,16 +73,20 @@ _REACH = {
     ),
     "uniform_filter1d": lambda given: _along_one(given, given["size"]),
     "correlate": lambda given: dict(
-        zip(axes_of(given["axes"], given["input"].ndim), np.shape(given["weights"]))
+        # The weights' axes are in the order of the array's, whatever that of `axes`.
+        zip(sorted(axes_of(given["axes"], given["input"].ndim)), np.shape(given["weights"]))
     ),
     "gaussian_filter": _of_gaussian,
     "gaussian_laplace": _of_gaussian,
-    "gaussian_gradient_magnitude": _of_gaussian,
+    # SciPy's blurs along all axes, also where derivatives are along some.
+    "gaussian_gradient_magnitude": lambda given: _of_gaussian(given, range(given["input"].ndim)),
     "uniform_filter": lambda given: _along_each(given, given["size"], int),
     "sobel": lambda given: dict.fromkeys(range(given["input"].ndim), 1),
     "prewitt": lambda given: dict.fromkeys(range(given["input"].ndim), 1),
     "laplace": lambda given: _along_each(given, 1, int),
 }
+#: Filters of which a mode is that of a derivative, and not of an axis.
+_OF_DERIVATIVES = {"gaussian_laplace", "gaussian_gradient_magnitude"}
 _REACH["convolve1d"], _REACH["convolve"] = _REACH["correlate1d"], _REACH["correlate"]
 
 
@@ -105,8 +109,12 @@ def _by_blocks(name):
         reach = {axis: taps for axis, taps in _REACH[name](given).items() if taps > 0}
         # What windows see beyond the array's other end is put beside it; other borders follow from the blocks at the edges.
         axes = axes_of(given.get("axes"), image.ndim)
-        modes = dict(zip(axes, for_each(given["mode"], len(axes)))) if "axis" not in given else {}
-        wraps = [str(modes.get(axis, given["mode"])).endswith("wrap") for axis in range(image.ndim)]
+        modes = for_each(given["mode"], len(axes))
+        if name in _OF_DERIVATIVES and len(set(modes)) > 1:
+            # Each derivative has a mode for all axes: so what is outside differs by derivative, and every block has to see both ends.
+            image = image.rechunk(dict.fromkeys(reach, -1))
+        modes = dict(zip(axes, modes))
+        wraps = [modes.get(axis, modes[axes[0]]).endswith("wrap") for axis in range(image.ndim)]
         # An axis that is shorter than a window is one block.
         image = image.rechunk({axis: -1 for axis, taps in reach.items() if taps >= min(image.chunks[axis])})
         depth = {axis: (reach.get(axis, 0) if image.numblocks[axis] > 1 else 0) for axis in range(image.ndim)}

@@ -174,7 +174,7 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         [self.tail] = runs(self.axis.end(), |i| unsafe { self.row(self.ends(i)) });
     }
 
-    /// Returns this thread's heads: those of one place in the chunk follow on those of the place before.
+    /// Returns this thread's heads in shared memory. They are ordered by place in the chunk, then by thread.
     #[inline(always)]
     fn heads(&self, term: usize) -> Shared<S> {
         let before = term as u32 * BOX_CHUNK * ORDERED_BLOCK + self.d.thread_x();

@@ -1,10 +1,10 @@
 //! Separable taps: sums along the rows, then down the columns, both by matrix products whose operands stay in registers.
 //!
-//! Along the rows, one matrix has a digit of the taps in each of its rows, a sample further in each, for 16 outputs of a row; the other
-//! one the image: 32 bytes of each of 8 rows in its columns. A sum of digits becomes a number of 24 bits, of which 16 or fewer are
-//! fraction. A lane ends with four rows of a column of these, which is what the next product wants of a lane: so one matrix has a digit
-//! of the taps down a column in its rows, a row further in each, and the other one a byte of the sums of 32 rows. A warp keeps these bytes in
-//! registers, in groups of 16 rows: two groups per product, `PAIRS` times as many in all.
+//! Along the rows, operand A (16x32) holds one digit of the horizontal taps, shifted by one sample per row, a row per output; operand B
+//! (32x8) holds 32 bytes of 8 image rows. A sum of digits becomes a number of 24 bits, with up to 16 bits of fraction. The fragment that
+//! a lane gets of it, four rows of one column, is the fragment of B that the next product needs: there A holds one digit of the vertical
+//! taps, shifted by one row per output, and B one byte of the sums of 32 rows. A warp keeps these bytes in registers, in groups of 16 rows:
+//! two groups per product, `2 * PAIRS` groups in all.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
@@ -254,7 +254,7 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         }
     }
 
-    /// Returns the words that the lane has of a window of each of its two rows, which start at these words of the tile.
+    /// Loads the lane's fragments of B for two rows, which start at these words of the tile.
     #[inline(always)]
     unsafe fn samples(&self, at: [u32; 2], window: u32) -> [[u32; 2]; 2] {
         // SAFETY: in the tile.

@@ -22,15 +22,15 @@ use sweep::Task;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Every variant is timed for images of several sizes, masks of many and every common pair of types, with each
-grid that it leaves open (rows of a block x blocks a multiprocessor). Times are those of the kernels,
+grid that it leaves open (rows of a block x blocks per multiprocessor). Times are those of the kernels,
 medians of 7 to 25 runs after two, below 50 us of 20 that are enqueued while the GPU is busy; a variant
 that takes over four times the best is timed once. Results of the variants are compared, bit for bit.
 
-The table that is printed in the end belongs into crates/plan/tuning.csv, where plans find it when
+The table that is printed in the end belongs in crates/plan/tuning.csv, where plans find it when
 Apron is built. Rows of several GPUs may stand in it.
 
 --device cpu times the CPU's one variant of each operation, by which the device auto chooses between the
-CPU and the GPU. Its table belongs into src/auto/cpu.csv; rows of several CPUs may stand in it.
+CPU and the GPU. Its table belongs in src/auto/cpu.csv; rows of several CPUs may stand in it.
 
 Example:
   apron tune --only \"f32 8192x8192\" --write tuning.csv")]
