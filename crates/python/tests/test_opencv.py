@@ -232,6 +232,7 @@ def test_threshold(dtype, seed):
     case = Case(seed, dtype)
     kind, limit, top = case.pick(range(5)), float(case.random.integers(-5, 260)) + case.pick([0, 0.5]), case.pick([255, 100.4])
     case.same(lambda of: of.threshold(case.image, limit, top, kind)[1], 1e-9)
+    assert cv.threshold(case.image, limit, top, kind)[0] == cv2.threshold(case.image, limit, top, kind)[0]
     if dtype == "u1" and case.image.ndim == 2:
         found, expected = (of.threshold(case.image, 0, 255, kind | cv.THRESH_OTSU) for of in (cv, cv2))
         assert found[0] == expected[0]

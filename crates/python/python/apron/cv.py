@@ -539,10 +539,13 @@ def threshold(src, thresh, maxval, type, dst=None):
         raise ValueError(f"apron: type is {type}, but must be 0 to {THRESH_TOZERO_INV}, or with THRESH_OTSU")
     if type & THRESH_OTSU:
         found = float(_apron.otsu(_given(image)))
+    if image.dtype.kind != "f":
+        # What OpenCV compares whole numbers with, and returns.
+        found = float(math.floor(found))
     if image.dtype == np.uint8:
         # Whole thresholds of bytes, and a table.
         top = int(np.clip(np.rint(maxval), 0, 255))
-        values, limit = np.arange(256), math.floor(found)
+        values, limit = np.arange(256), int(found)
         table = _thresholded(np.where, values, values > limit, limit, top, kind).clip(0, 255).astype(np.uint8)
         return found, computed(image, _shape(image), image.dtype, functools.partial(_apron.lookup, table=table), dst)
     is_whole = image.dtype.kind != "f"
@@ -553,7 +556,7 @@ def threshold(src, thresh, maxval, type, dst=None):
         where, values = np.where, image
     if is_whole:
         limits = np.iinfo(image.dtype)
-        limit, top = math.floor(found), int(np.clip(np.rint(maxval), limits.min, limits.max))
+        limit, top = int(found), int(np.clip(np.rint(maxval), limits.min, limits.max))
         is_inside = limits.min <= limit <= limits.max
         # All samples are above a limit below those of the type, and none is above one beyond them.
         above = values > limit if is_inside else values == values if limit < limits.min else values != values
