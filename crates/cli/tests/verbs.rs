@@ -294,7 +294,8 @@ fn kernels_are_listed_with_their_variants() {
         let line = limits.lines().find(|line| line.split_whitespace().take(2).eq([kernel.operation, kernel.variant]));
         assert!(line.is_some_and(|line| line.ends_with(kernel.limits)), "{limits}");
     }
-    let line = "by problem, in bytes (conv2d-tiled, conv2d-tiled-symbol): (31 + mask width) x (31 + mask height) x 4\n";
+    let line =
+        "by problem, in bytes (conv2d-tiled, conv2d-tiled-symbol):\n    (31 + mask width) x (31 + mask height) x 4\n";
     assert!(table.contains(line), "{table}");
 }
 

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let formulas = formulas(&kernels);
     let notes: String = formulas
         .iter()
-        .map(|formula| format!("{BY_PROBLEM}, in bytes ({}): {formula}\n", variants(&kernels, formula)))
+        .map(|formula| format!("{BY_PROBLEM}, in bytes ({}):\n    {formula}\n", variants(&kernels, formula)))
         .collect();
     print(&format!(
         "{}{notes}{}: registers per thread on {}\n\n{}",
