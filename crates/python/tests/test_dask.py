@@ -65,7 +65,6 @@ def test_axes_in_any_order_and_those_that_are_blurred_alike():
     np.testing.assert_array_equal(blocks, apron.ndimage.gaussian_gradient_magnitude(x, 2.0, axes=(0,)))
 
 
-
 def test_results_pickle_and_outputs_are_types():
     image = da.from_array(np.random.default_rng(1).random((30, 30)), 10)
     blurred = apron.dask.gaussian_filter(image, 1.0, output=np.float32)

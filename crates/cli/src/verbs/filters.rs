@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-A line for each filter: its verb, what it computes, and the same in OpenCV, SciPy or scikit-image. With --json also its parameters
-and examples.
+A line for each filter: its verb, what it computes, and the same in OpenCV, SciPy or scikit-image. With
+--json also its parameters and examples.
 
 Example:
   apron filters --json")]

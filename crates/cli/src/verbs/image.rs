@@ -110,7 +110,7 @@ pub(super) fn run(
             devices.go_to(Place::Pipe(result));
             Ok(report)
         }
-        Place::Volume(_) => Err(Error::Usage("takes no volumes, and so is no step of a pipe with --volume".into())),
+        Place::Volume(_) => Err(Error::Bug("a step on images in a pipe of volumes".into())),
     }
 }
 

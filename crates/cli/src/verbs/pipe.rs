@@ -162,13 +162,10 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         Ok(())
     };
     if args.volume {
-        if let Some((input, output)) = devices.files()
-            && super::volume::needs_slabs(&args.common, &input)?
-        {
-            return by_files(args, &steps, (input, output), devices);
-        }
-        let report = super::volume::pipe((&args.common, &args.output), devices, run_steps)?;
-        return Ok(report.of_steps(reports));
+        return match (super::volume::pipe((&args.common, &args.output), devices, run_steps)?, devices.files()) {
+            (None, Some(files)) => by_files(args, &steps, files, devices),
+            (report, _) => Ok(report.ok_or(Error::NoImage)?.of_steps(reports)),
+        };
     }
     if let Some((input, output)) = devices.files()
         && Job::asked("pipe", &args.common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
@@ -187,8 +184,8 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     Ok(report.of_steps(reports))
 }
 
-/// Runs the steps on an image or a volume that is too large to be taken whole: strip by strip or slab by slab, through files beside the output, at
-/// most two at a time.
+/// Runs the steps on an image or a volume that is too large to be taken whole: strip by strip or slab by slab, through files
+/// beside the output, at most two at a time.
 fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     devices.place()?;

@@ -250,39 +250,35 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         let memory = left(self.input.memory, self.file.held_bytes(out, out_type))?;
         let mut ran = None;
-        // The error of a device or a parameter, which is none of the file.
-        let mut failed = None;
         let fill = |draft: &RowsDraft<'_>, before: u32| {
             let row_bytes = out.row_samples() * out_type.size_bytes();
             let rate = Rate::new("row", (out.height, before), row_bytes, devices);
-            match run_rows(&Written { draft, rate, before }, memory) {
-                Ok(report) => {
-                    ran = Some(report);
-                    Ok(())
-                }
-                Err(error) => {
-                    let text = error.to_string();
-                    failed = Some(error);
-                    Err(text.into())
-                }
-            }
+            Ok(keep(&mut ran, run_rows(&Written { draft, rate, before }, memory))?)
         };
         let written = if self.resume {
             self.file.resume_rows(out, out_type, &name(verb, what, &self.input.path), fill)
         } else {
             self.file.write_rows(out, out_type, |draft| fill(draft, 0))
         };
-        if let Some(error) = failed {
+        if let Some(Err(error)) = ran {
             return Err(self.input.error(error));
         }
         written?;
+        let ran = ran.ok_or(Error::NoImage)??;
         let of = (self.input.shape(), self.input.pixel_type());
-        let mut ran = Ran::of(verb, &self.input.path, of, ran.ok_or(Error::NoImage)?, Duration::ZERO, start);
+        let mut ran = Ran::of(verb, &self.input.path, of, ran, Duration::ZERO, start);
         ran.total_ms = milliseconds(start.elapsed());
         let output = self.file.path().display().to_string();
         let Shape { width: out_width, height: out_height, .. } = out;
         Ok(Report { ran, made: Made::Image { output, out_type: out_type.to_string(), out_width, out_height } })
     }
+}
+
+/// Keeps what fills a file, and returns what the file is told: the error of a device or a parameter is none of the file's.
+pub(super) fn keep<T, E: std::fmt::Display>(kept: &mut Option<Result<T, E>>, made: Result<T, E>) -> Result<(), String> {
+    let told = made.as_ref().map(drop).map_err(E::to_string);
+    *kept = Some(made);
+    told
 }
 
 /// Returns a name of a job that other jobs, and this one with another input, do not have. `what` is all that the result depends on,

@@ -2,7 +2,7 @@
 //! larger than the memory that they may take.
 
 use super::planes::{Planes, To, Written};
-use super::strips::{left, name};
+use super::strips::{keep, left, name};
 use crate::args::{Common, Devices, FilterArgs};
 use crate::complex;
 use crate::error::{Error, Result};
@@ -10,7 +10,8 @@ use crate::output::OutputArgs;
 use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::volumes::{
-    VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape, VolumeSource,
+    AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape,
+    VolumeSource,
 };
 use apron::{AnyImage, Border, Device, PixelType, ReadRows};
 use apron_files::{ImageOutput, Metadata};
@@ -53,15 +54,18 @@ pub(super) fn run(
     let has_slabs = extent == VolumeExtent::Same && !borders.axes().contains(&Border::Crop);
     let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
         Some(memory) if has_slabs || common.memory.is_some() => {
-            (job.run_by_slabs(&mut planes, memory, devices)?, shape, 0.0)
+            (job.run_by_slabs(&mut planes, memory, devices)?, (shape, out_type), 0.0)
         }
-        _ => job.run(&mut planes, devices)?,
+        _ => {
+            let what = format!("{verb} of {shape} {pixel} on {}", job.device.name());
+            whole(&mut planes, (&file, &job.metadata), (&what, devices), |volume| Ok(job.filter(volume).run()?))?
+        }
     };
     let mut ran = Ran::of(verb, &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
     ran.pages = Some(shape.depth * planes.volumes);
     ran.copy_out_ms = copy_out_ms;
     ran.total_ms = milliseconds(start.elapsed());
-    Ok(Report { ran, made: made(&output, (out, out_type), planes.volumes) })
+    Ok(Report { ran, made: made(&output, out, planes.volumes) })
 }
 
 /// Runs a formula on the volume of a pipe.
@@ -79,9 +83,8 @@ fn step(
     let (shape, pixel) = (volume.shape(), volume.pixel_type());
     check(verb, shape, (formula, extent), args)?;
     let device = devices.get(args.common.device)?;
-    let filter = args.stored_volume(device.filter_volume(&volume, formula.clone()));
-    let filter = filter.border(borders).extent(extent).anchor(anchor).out_type(args.out_type.unwrap_or(pixel));
-    let result = filter.variant(args.common.variant.as_deref()).run()?;
+    let options = (borders, extent, anchor, args.out_type.unwrap_or(pixel));
+    let result = built(&device, args, formula, options, &volume).run()?;
     let no_file = Path::new("-");
     let mut ran = Ran::of(verb, no_file, (shape.plane(), pixel), result.report()?, Duration::ZERO, start);
     ran.pages = Some(shape.depth);
@@ -90,57 +93,76 @@ fn step(
     Ok(Report { ran, made })
 }
 
-/// Runs `steps`, each of which replaces the volume in its place, on each volume in a file.
+/// Runs `steps`, each of which replaces the volume in its place, on each volume in a file; `None` if the volumes are too large to be
+/// taken whole.
 pub(super) fn pipe(
     (common, out): (&Common, &OutputArgs),
     devices: &mut Devices,
     mut steps: impl FnMut(&mut Devices) -> Result<()>,
-) -> Result<Report> {
+) -> Result<Option<Report>> {
     let start = Instant::now();
     let Some((input, output)) = devices.files() else {
         return Err(Error::Usage("--volume is from a file to a file, and not the standard output".into()));
     };
     let file = out.open(&output, devices.format(), None)?;
-    devices.place()?;
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
     let mut planes = Planes::open(common, &input, false)?;
+    if planes.slab_bytes()?.is_some() {
+        return Ok(None);
+    }
+    devices.place()?;
     let device = devices.get(common.device)?;
-    let (shape, pixel, volumes) = (planes.shape, planes.pixel, planes.volumes);
+    let (shape, pixel, metadata) = (planes.shape, planes.pixel, planes.metadata.clone());
     let mut inner = Devices::of(device.clone());
-    let mut draft = None;
-    let (mut ran, mut copy_out_ms) = (None, 0.0);
+    let what = format!("pipe of {shape} {pixel} on {}", device.name());
+    let (ran, out, copy_out_ms) = whole(&mut planes, (&file, &metadata), (&what, devices), |volume| {
+        inner.go_to(Place::Volume(device.upload_volume(volume)?));
+        steps(&mut inner)?;
+        match inner.place()? {
+            Place::Volume(result) => Ok(result),
+            _ => Err(Error::Bug("a step left the pipe".into())),
+        }
+    })?;
+    let mut ran = Ran::of("pipe", &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
+    ran.pages = Some(shape.depth * planes.volumes);
+    ran.copy_out_ms = copy_out_ms;
+    ran.total_ms = milliseconds(start.elapsed());
+    Ok(Some(Report { ran, made: made(&output, out, planes.volumes) }))
+}
+
+/// Writes what `make` makes of each volume in a file, each of which is taken whole; `what` names the work. Returns the report of all,
+/// the shape and the type of a result, and the time in which results were copied from the device, in milliseconds.
+fn whole(
+    planes: &mut Planes<'_>,
+    (file, metadata): (&ImageOutput<'_>, &Metadata),
+    (what, devices): (&str, &Devices),
+    mut make: impl FnMut(&AnyVolume<'_>) -> Result<DeviceVolume>,
+) -> Result<(apron::Report, (VolumeShape, PixelType), f64)> {
+    let (volumes, output) = (planes.volumes, file.path().display());
+    let (mut all, mut made, mut copy_out_ms) = (None, None, 0.0);
     for number in 0..volumes {
         planes.select(number);
         let at = if volumes == 1 { String::new() } else { format!("volume {} of {volumes}: ", number + 1) };
-        devices.at(format!("{at}pipe of {shape} {pixel} on {}", device.name()));
-        inner.go_to(Place::Volume(device.upload_volume(&planes.read()?)?));
-        steps(&mut inner)?;
-        let Place::Volume(result) = inner.place()? else { return Err(Error::Bug("a step left the pipe".into())) };
-        add(&mut ran, result.report()?);
+        devices.at(format!("{at}{what}"));
+        let result = make(&planes.read()?)?;
+        add(&mut all, result.report()?);
         let copy = Instant::now();
         let result = result.into_host()?;
         copy_out_ms += milliseconds(copy.elapsed());
-        devices.at(format!("{at}writing {}", output.display()));
-        let (draft, ..) = match &mut draft {
+        devices.at(format!("{at}writing {output}"));
+        let (draft, (out, pixel)) = match &mut made {
             Some(made) => made,
-            none => none.insert((file.volumes(volumes, result.shape().depth)?, result.shape(), result.pixel_type())),
+            none => {
+                let out = (result.shape(), result.pixel_type());
+                none.insert((file.volumes(volumes, out.0.depth)?, out))
+            }
         };
-        let plane = (result.shape().plane(), result.pixel_type());
-        draft.write_stacked(&result.stack().bytes(), plane, &planes.metadata)?;
+        draft.write_stacked(&result.stack().bytes(), (out.plane(), *pixel), metadata)?;
     }
-    let (Some(ran), Some((draft, shape_out, out_type))) = (ran, draft) else { return Err(Error::NoImage) };
+    let (Some(ran), Some((draft, out))) = (all, made) else { return Err(Error::NoImage) };
     draft.finish()?;
-    let mut ran = Ran::of("pipe", &input, (shape.plane(), pixel), ran, Duration::ZERO, start);
-    ran.pages = Some(shape.depth * volumes);
-    ran.copy_out_ms = copy_out_ms;
-    ran.total_ms = milliseconds(start.elapsed());
-    Ok(Report { ran, made: made(&output, (shape_out, out_type), volumes) })
-}
-
-/// Whether the volumes in a file are too large to be read whole, for the memory that was asked for or that there is.
-pub(super) fn needs_slabs(common: &Common, input: &Path) -> Result<bool> {
-    Ok(Planes::open(common, input, false)?.slab_bytes()?.is_some())
+    Ok((ran, out, copy_out_ms))
 }
 
 /// Returns what is reported of the volumes that were made.
@@ -150,12 +172,28 @@ fn made(output: &Path, (shape, out_type): (VolumeShape, PixelType), volumes: u32
     Made::Volume { output, out_type, out_width, out_height, out_depth, volumes }
 }
 
+/// Borders, extent, anchor, and the type of the result.
+type Options = (VolumeBorders, VolumeExtent, Option<[u32; 3]>, PixelType);
+
+/// Builds the filter of a volume.
+fn built<'a>(
+    device: &'a Device,
+    args: &'a FilterArgs,
+    formula: &VolumeFormula,
+    (borders, extent, anchor, out_type): Options,
+    volume: impl Into<VolumeSource<'a>>,
+) -> VolumeFilterBuilder<'a> {
+    let filter = args.stored_volume(device.filter_volume(volume, formula.clone()));
+    let filter = filter.border(borders).extent(extent).anchor(anchor).out_type(out_type);
+    filter.variant(args.common.variant.as_deref())
+}
+
 /// A filter of each volume in a file.
 struct Job<'a> {
     verb: &'static str,
     args: &'a FilterArgs,
     formula: &'a VolumeFormula,
-    options: (VolumeBorders, VolumeExtent, Option<[u32; 3]>, PixelType),
+    options: Options,
     device: Device,
     file: &'a ImageOutput<'a>,
     metadata: Metadata,
@@ -164,37 +202,7 @@ struct Job<'a> {
 impl Job<'_> {
     /// Builds the filter of a volume.
     fn filter<'b>(&'b self, volume: impl Into<VolumeSource<'b>>) -> VolumeFilterBuilder<'b> {
-        let (borders, extent, anchor, out_type) = self.options;
-        let filter = self.device.filter_volume(volume, self.formula.clone());
-        let filter = self.args.stored_volume(filter).border(borders).extent(extent).anchor(anchor);
-        filter.out_type(out_type).variant(self.args.common.variant.as_deref())
-    }
-
-    /// Filters each volume as a whole. Returns the report, the shape of a result, and the time in which results were copied from
-    /// the device, in milliseconds.
-    fn run(&self, planes: &mut Planes<'_>, devices: &Devices) -> Result<(apron::Report, VolumeShape, f64)> {
-        let (shape, pixel, volumes, output) = (planes.shape, planes.pixel, planes.volumes, self.file.path().display());
-        let (mut all, mut made, mut copy_out_ms) = (None, None, 0.0);
-        for number in 0..volumes {
-            planes.select(number);
-            let at = if volumes == 1 { String::new() } else { format!("volume {} of {volumes}: ", number + 1) };
-            devices.at(format!("{at}{} of {shape} {pixel} on {}", self.verb, self.device.name()));
-            let volume = planes.read()?;
-            let result = self.filter(&volume).run()?;
-            add(&mut all, result.report()?);
-            let copy = Instant::now();
-            let result = result.into_host()?;
-            copy_out_ms += milliseconds(copy.elapsed());
-            devices.at(format!("{at}writing {output}"));
-            let (draft, out) = match &mut made {
-                Some(made) => made,
-                none => none.insert((self.file.volumes(volumes, result.shape().depth)?, result.shape())),
-            };
-            draft.write_stacked(&result.stack().bytes(), (out.plane(), result.pixel_type()), &self.metadata)?;
-        }
-        let (Some(ran), Some((draft, out))) = (all, made) else { return Err(Error::NoImage) };
-        draft.finish()?;
-        Ok((ran, out, copy_out_ms))
+        built(&self.device, self.args, self.formula, self.options, volume)
     }
 
     /// Filters each volume by slabs, which take at most `memory` bytes.
@@ -211,26 +219,15 @@ impl Job<'_> {
         }
         let what = (self.formula, borders, extent, anchor, out_type, planes.pixel, self.args.asked());
         let name = name(self.verb, &what, planes.path());
-        let (mut ran, mut failed) = (None, None);
+        let mut ran = None;
         let of = ((shape.plane(), out_type), (volumes, shape.depth));
         let written = self.file.resume_planes(of.0, of.1, &self.metadata, &name, |draft, before| {
             let written = Written::new((To::Rows(draft), before), made, &self.metadata, devices);
-            match self.slabs(planes, &written, memory) {
-                Ok(report) => {
-                    ran = Some(report);
-                    Ok(())
-                }
-                Err(error) => {
-                    let text = error.line();
-                    failed = Some(error);
-                    Err(text.into())
-                }
-            }
+            Ok(keep(&mut ran, self.slabs(planes, &written, memory))?)
         });
-        match failed {
-            // The error of a device or a parameter, which is none of the file.
-            Some(error) => Err(error),
-            None => written.map_err(Error::from).and(ran.ok_or(Error::NoImage)),
+        match ran {
+            Some(Err(error)) => Err(error),
+            ran => written.map_err(Error::from).and(ran.unwrap_or(Err(Error::NoImage))),
         }
     }
 

@@ -114,6 +114,12 @@ def _holding(edges, samples):
     return edges
 
 
+def _holding_columns(edges, are_even, range, column_of):
+    """Returns the edges of columns, moved apart by `_holding` where they follow from a column, which ``column_of`` gives, or its ends."""
+    free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
+    return [_holding(one, column_of(at)) if free[at] else one for at, one in enumerate(edges)]
+
+
 def _edges_of_foreign(samples, bins, range):
     """Returns the edges for an array of another library: they follow from its least and its largest sample."""
     if isinstance(bins, str):
@@ -253,8 +259,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     cells = math.prod(sides)
     if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
         return _histogramdd(sample, bins, range, density, weights)
-    free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
-    outer = [_holding(one, sample[:, at]) if free[at] else one for at, one in enumerate(edges)]
+    outer = _holding_columns(edges, are_even, range, lambda at: sample[:, at])
     given = [np.ascontiguousarray(one, np.float64) for one in outer]
     flat = None if weights is None else np.ascontiguousarray(weights, np.float64)
     counts = _apron.histogramdd(sample, given, are_even, flat).reshape(sides)
@@ -296,9 +301,7 @@ def _rows_counted(rows, bins, range, density, weights):
     weights = None if weights is None else _weights_of_foreign(rows, weights, length).given()
     outer = edges
     if rows.dtype.kind in "iu" and rows.dtype.itemsize == 8:
-        ends = [as_array(rows.native[:, at]).extremes() for at in np.arange(columns)]
-        free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
-        outer = [_holding(one, ends[at]) if free[at] else one for at, one in enumerate(edges)]
+        outer = _holding_columns(edges, are_even, range, lambda at: as_array(rows.native[:, at]).extremes())
     counts = _apron.histogramdd(rows.given(), [np.ascontiguousarray(one, np.float64) for one in outer], are_even, weights)
     counts = counts.reshape(sides)
     counts = _density_of_cells(counts, edges) if density else counts

@@ -135,12 +135,12 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     """
     image = _image(src)
     dtype = _depth(ddepth, image)
-    mask = np.asarray(kernel, _of_kernels(image, dtype))
+    mask = np.asarray(kernel, _kernel_type(image, dtype))
     mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask
     return _dense(image, dtype, mask, anchor, delta, _mode(borderType), dst)
 
 
-def _of_kernels(image, dtype):
+def _kernel_type(image, dtype):
     """Returns the type of OpenCV's kernels: f64 if the image or the result has it."""
     return np.float64 if np.float64 in (image.dtype, dtype) else np.float32
 
@@ -155,7 +155,7 @@ def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=
     """
     image = _image(src)
     dtype, mode = _depth(ddepth, image), _mode(borderType)
-    x, y = (np.asarray(taps, _of_kernels(image, dtype)).reshape(-1) for taps in (kernelX, kernelY))
+    x, y = (np.asarray(taps, _kernel_type(image, dtype)).reshape(-1) for taps in (kernelX, kernelY))
     return _separable(image, dtype, x, y, anchor, delta, mode, dst)
 
 
@@ -299,7 +299,7 @@ def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=B
     # OpenCV scales one of the kernels, which has f32 in most cases.
     dtype = _depth(ddepth, image)
     if scale != 1:
-        single = _of_kernels(image, dtype)
+        single = _kernel_type(image, dtype)
         if dx == 0:
             x = (x * single(scale)).astype(single)
         else:
@@ -334,7 +334,7 @@ def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDE
         second, smooth = derivatives(2, 0, ksize)
         mask = np.outer(smooth, second) + np.outer(second, smooth)
     if scale != 1:
-        mask = mask * _of_kernels(image, dtype)(scale)
+        mask = mask * _kernel_type(image, dtype)(scale)
     return _dense(image, dtype, mask, (-1, -1), delta, _mode(borderType), dst)
 
 

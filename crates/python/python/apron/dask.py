@@ -1,7 +1,8 @@
 """Filters of `apron.ndimage`, histograms and statistics of Dask arrays.
 
 Filters read each block with the samples around it that its windows see: results have the bits of the whole array's, but for means of
-float32 and float16 (`uniform_filter`), whose sums are within their bound. Filters take SciPy's arguments; ``output`` is a dtype. Histograms and statistics reduce each block, and then the blocks' results in a tree.
+float32 and float16 (`uniform_filter`), whose sums are within their bound. Filters take SciPy's arguments; ``output`` is a dtype.
+Histograms and statistics reduce each block, and then the blocks' results in a tree.
 Blocks are worked on where Dask runs them, by names that pickle.
 
 >>> import dask.array as da, numpy as np
