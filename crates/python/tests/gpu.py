@@ -134,6 +134,32 @@ def beside_scipy(library, to_gpu, to_host, rounds=200):
     check(f"{library}: {5 * rounds} random filters of bytes equal SciPy's", not wrong, wrong[:5])
 
 
+def extremes_of_64_bits(library, to_gpu, to_host):
+    """Compares histograms from the least to the largest of 64 bits, and filters along axes of one sample, with NumPy's and SciPy's."""
+    import scipy.ndimage as theirs
+
+    lost = []
+    for dtype in (np.int64, np.uint64):
+        limits = np.iinfo(dtype)
+        for samples in (RANDOM.integers(limits.min, limits.max, (5000, 2), dtype), np.array([[limits.min, 0], [0, limits.max]], dtype)):
+            counts, edges = (to_host(one) for one in apron.histogram(to_gpu(samples), 7))
+            cells = to_host(apron.histogramdd(to_gpu(samples), 7)[0])
+            same = np.array_equal(edges, np.histogram_bin_edges(samples, 7)) and np.array_equal(cells, apron.histogramdd(samples, 7)[0])
+            if counts.sum() != samples.size or cells.sum() != len(samples) or not same:
+                lost.append((dtype, counts.sum(), cells.sum(), same))
+    check(f"{library}: histograms hold the extremes of 64 bits", not lost, lost)
+    wrong = []
+    for dtype in ("u1", "i2", "i4", "f4", "f8"):
+        for shape in ((1, 3, 4), (1, 30, 41), (1, 1, 5), (3, 1, 4), (2, 1, 3, 1)):
+            samples = RANDOM.integers(0, 9, shape).astype(dtype)
+            for axis in range(len(shape)):
+                for weights in ([0, 0, 5], [2], [1, 2, 1, 3]):
+                    found = to_host(own.correlate1d(to_gpu(samples), weights, axis, mode="constant", cval=2))
+                    if not np.array_equal(found, theirs.correlate1d(samples, weights, axis, mode="constant", cval=2)):
+                        wrong.append((dtype, shape, axis, weights))
+    check(f"{library}: axes of one sample are filtered as SciPy does", not wrong, wrong[:5])
+
+
 def best(run, wait, repeat=30):
     """Returns the least time of calls, in microseconds, with the work of the GPU."""
     run(), wait()
@@ -298,6 +324,7 @@ def cupy_equal():
     compare("CuPy", cupy.asarray, cupy.asnumpy)
     compare_lists("CuPy", cupy.asarray, cupy.asnumpy, ["u1", "u2", "f4"])
     beside_scipy("CuPy", cupy.asarray, cupy.asnumpy)
+    extremes_of_64_bits("CuPy", cupy.asarray, cupy.asnumpy)
 
 
 def cupy_times():

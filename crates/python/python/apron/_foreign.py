@@ -155,8 +155,10 @@ class _OnGpu(Foreign):
         return self.filtered(output, run)
 
     def extremes(self):
-        """Returns the least and the largest sample as an array of the host."""
-        return np.array(_apron.extremes(self.given())).astype(self.dtype)
+        """Returns the least and the largest sample as an array of the host; of f64 where integers are beyond 2^53."""
+        ends = np.array(_apron.extremes(self.given()))
+        are_rounded = self.dtype.kind in "iu" and (np.abs(ends) >= 2.0**53).any()
+        return ends if are_rounded else ends.astype(self.dtype)
 
 
 class _CuPy(_OnGpu):

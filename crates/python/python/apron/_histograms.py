@@ -98,26 +98,27 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     are_even = np.ndim(bins) == 0
     if not 2 <= len(edges) <= _MAX_BINS + 1 or not _is_counted(edges.dtype) or (edges != edges).any():
         return _histogram(samples, bins, range, density, weights)
-    outer = _holding(edges, samples) if are_even and range is None else edges
+    outer = _holding(edges, samples.dtype) if are_even and range is None else edges
     counts = _counted(samples, outer, are_even, weights)
     return (_density(counts, edges) if density else counts), edges
 
 
-def _holding(edges, samples):
-    """Returns edges from the least to the largest sample, moved apart where f64 rounds one of these into the range: NumPy rounds
-    samples, too, and here they are compared exactly."""
-    if samples.dtype.kind not in "iu" or samples.dtype.itemsize < 8 or not samples.size:
+def _holding(edges, dtype):
+    """Returns edges from the least to the largest sample, which hold both: f64 may round an end of 64 bits inwards. NumPy rounds samples,
+    too; here they are compared exactly. An end that is moved outwards takes no other sample in."""
+    if dtype.kind not in "iu" or dtype.itemsize < 8:
         return edges
     edges = np.array(edges, np.float64)
-    edges[0] = np.nextafter(edges[0], -np.inf) if int(edges[0]) > samples.min() else edges[0]
-    edges[-1] = np.nextafter(edges[-1], np.inf) if int(edges[-1]) < samples.max() else edges[-1]
+    for end, away in ((0, -np.inf), (-1, np.inf)):
+        if abs(edges[end]) >= 2.0**53:
+            edges[end] = np.nextafter(edges[end], away)
     return edges
 
 
-def _holding_columns(edges, are_even, range, column_of):
-    """Returns the edges of columns, moved apart by `_holding` where they follow from a column, which ``column_of`` gives, or its ends."""
+def _holding_columns(edges, are_even, range, dtype):
+    """Returns the edges of columns, by `_holding` where they follow from a column."""
     free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
-    return [_holding(one, column_of(at)) if free[at] else one for at, one in enumerate(edges)]
+    return [_holding(one, dtype) if free[at] else one for at, one in enumerate(edges)]
 
 
 def _edges_of_foreign(samples, bins, range):
@@ -147,9 +148,7 @@ def _of_foreign(samples, bins, range, density, weights):
     if samples.size == 0:
         counts = np.zeros(len(edges) - 1, np.int64 if weights is None else kind)
     else:
-        outer = edges
-        if range is None and np.ndim(bins) == 0 and samples.dtype.itemsize == 8:
-            outer = _holding(edges, samples.extremes())
+        outer = _holding(edges, samples.dtype) if range is None and np.ndim(bins) == 0 else edges
         given = (samples.given(), np.ascontiguousarray(outer, np.float64), np.ndim(bins) == 0)
         counts = _apron.histogram(*given) if weights is None else _apron.histogram(*given, weights.given()).astype(kind)
     counts = _density(counts, edges) if density else counts
@@ -259,7 +258,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     cells = math.prod(sides)
     if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
         return _histogramdd(sample, bins, range, density, weights)
-    outer = _holding_columns(edges, are_even, range, lambda at: sample[:, at])
+    outer = _holding_columns(edges, are_even, range, sample.dtype)
     given = [np.ascontiguousarray(one, np.float64) for one in outer]
     flat = None if weights is None else np.ascontiguousarray(weights, np.float64)
     counts = _apron.histogramdd(sample, given, are_even, flat).reshape(sides)
@@ -299,9 +298,7 @@ def _rows_counted(rows, bins, range, density, weights):
     if not 0 < math.prod(sides) <= _MAX_CELLS:
         raise ValueError(f"apron: number of cells is {math.prod(sides)}, but must be 1 to {_MAX_CELLS}")
     weights = None if weights is None else _weights_of_foreign(rows, weights, length).given()
-    outer = edges
-    if rows.dtype.kind in "iu" and rows.dtype.itemsize == 8:
-        outer = _holding_columns(edges, are_even, range, lambda at: as_array(rows.native[:, at]).extremes())
+    outer = _holding_columns(edges, are_even, range, rows.dtype)
     counts = _apron.histogramdd(rows.given(), [np.ascontiguousarray(one, np.float64) for one in outer], are_even, weights)
     counts = counts.reshape(sides)
     counts = _density_of_cells(counts, edges) if density else counts
