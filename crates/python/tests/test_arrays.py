@@ -75,6 +75,72 @@ def test_results_are_stored_in_arrays_of_any_layout():
         own.sobel(image, output=output)
 
 
+def test_results_keep_the_byte_order_that_is_asked_for():
+    image = of_type(">f4", (5, 6))
+    for output in (None, np.dtype(">i2"), ">f8", "<f8", np.float64):
+        for name, options in [("sobel", {}), ("gaussian_filter", dict(sigma=0)), ("laplace", dict(axes=(1,)))]:
+            found, expected = (getattr(of, name)(image, output=output, **options) for of in (own, theirs))
+            assert found.dtype == expected.dtype, (name, output)
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
+
+
+@pytest.mark.parametrize("output", [np.float32, np.dtype("f8"), "f4", np.zeros(3), None, np.complex64])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda of, x, output: of.gaussian_filter(x, 0, output=output),
+        lambda of, x, output: of.gaussian_filter(x, 1, axes=(), output=output),
+        lambda of, x, output: of.gaussian_filter(x, 1, output=output),
+        lambda of, x, output: of.uniform_filter(x, 1, output=output),
+        lambda of, x, output: of.uniform_filter(x, 3, axes=(), output=output),
+        lambda of, x, output: of.uniform_filter(x, 3, output=output),
+        lambda of, x, output: of.uniform_filter1d(x, 1, output=output),
+        lambda of, x, output: of.laplace(x, axes=(), output=output),
+        lambda of, x, output: of.sobel(x, output=output),
+        lambda of, x, output: of.correlate1d(x, [1], output=output),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning", "ignore:promoting:UserWarning")
+def test_complex_samples_in_real_outputs_are_as_in_scipy(call, output):
+    x = np.array([1 + 2j, 3, 4j])
+    try:
+        expected = call(theirs, x, output)
+    except RuntimeError as error:
+        with pytest.raises(RuntimeError, match=str(error)):
+            call(own, x, output)
+    else:
+        found = call(own, x, output)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_axes_may_be_in_any_order(seed):
+    random = np.random.default_rng(seed)
+    ndim = int(random.integers(2, 5))
+    x, axes = random.random(random.integers(3, 7, ndim)), random.permutation(ndim)[: ndim - seed % 2]
+    modes = random.choice(["reflect", "mirror", "nearest", "wrap", "constant"], len(axes)).tolist()
+    sides, sigmas = random.integers(1, 5, len(axes)), random.random(len(axes)) * 1.5
+    shifts = [int(random.integers(-(side // 2), (side + 1) // 2)) for side in sides]
+    weights, among = random.random(sides), dict(axes=axes)
+    for name, options in [
+        ("gaussian_filter", dict(sigma=sigmas, mode=modes)),
+        ("gaussian_laplace", dict(sigma=sigmas, mode=modes)),
+        ("uniform_filter", dict(size=sides, origin=shifts, mode=modes)),
+        ("correlate", dict(weights=weights, origin=shifts)),
+        ("convolve", dict(weights=weights, origin=shifts)),
+        ("laplace", dict(mode=modes)),
+    ]:
+        try:
+            expected = getattr(theirs, name)(x, **options, **among)
+        except ValueError:
+            # SciPy takes origins of a mask along all axes in the order of the array's axes, where they may be too large.
+            with pytest.raises(ValueError, match="Invalid origin"):
+                getattr(own, name)(x, **options, **among)
+        else:
+            np.testing.assert_allclose(getattr(own, name)(x, **options, **among), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_arrays_without_axes_or_samples():
     assert own.gaussian_filter(np.float64(3), 1.0) == 3
     assert own.correlate(np.array(3.0), np.array(2.0)) == 6
@@ -117,6 +183,21 @@ def test_what_lies_outside_may_be_no_number():
             assert not np.isfinite(run[[0, 2]]).any()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("seed", range(60))
+def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
+    random = np.random.default_rng(seed)
+    image = random.random(random.integers(1, 7, 1 + seed % 4)).astype(dtype)
+    for value in random.permutation([np.nan, np.inf, -np.inf])[: random.integers(1, 4)]:
+        image[tuple(random.integers(0, image.shape))] = value
+    weights = random.integers(-1, 2, random.integers(1, 4, image.ndim))
+    for mode in ("reflect", "wrap", "constant"):
+        for cval in (2.0, np.inf):
+            for name, options in [("correlate", dict(weights=weights)), ("convolve", dict(weights=weights)), ("laplace", {})]:
+                found, expected = (getattr(of, name)(image, mode=mode, cval=cval, **options) for of in (own, theirs))
+                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "call, error, part",
     [
@@ -128,6 +209,12 @@ def test_what_lies_outside_may_be_no_number():
         (lambda: own.correlate1d(np.zeros(3), []), RuntimeError, "no filter weights"),
         (lambda: own.uniform_filter1d(np.zeros(3), 0), RuntimeError, "it is 0, but must be 1 or more"),
         (lambda: own.uniform_filter1d(np.zeros(3), 1 << 20), ValueError, "but must be 1 to"),
+        (lambda: own.uniform_filter1d(np.zeros(3), 1 << 40), ValueError, "size is 1099511627776, but must be 1 to 65536"),
+        (lambda: own.uniform_filter(np.zeros(3), 1 << 70), ValueError, "but must be 1 to 65536"),
+        (lambda: own.uniform_filter1d(np.zeros(3), 2.5), TypeError, "'float' object cannot be interpreted as an integer"),
+        (lambda: own.gaussian_filter1d(np.zeros(3), 1, order=1.5), TypeError, "'float' object"),
+        (lambda: own.correlate1d(np.zeros(3), [1], mode=["wrap"]), RuntimeError, "mode is ['wrap'], but must be one of"),
+        (lambda: own.correlate(np.zeros(3), []), RuntimeError, "weights.ndim (0) must match len(axes) (1)"),
         (lambda: own.gaussian_filter(np.zeros(3), 1, mode="mirrored"), RuntimeError, "mode is 'mirrored'"),
         (lambda: own.gaussian_filter(np.zeros((3, 3)), [1, 2, 3]), RuntimeError, "length is 3, but must be 2"),
         (lambda: own.gaussian_filter(np.zeros(3), 1, axes=1), ValueError, "axis: 1 is out of range"),

@@ -65,6 +65,23 @@ def test_axes_in_any_order_and_those_that_are_blurred_alike():
     np.testing.assert_array_equal(blocks, apron.ndimage.gaussian_gradient_magnitude(x, 2.0, axes=(0,)))
 
 
+def test_results_have_the_type_that_is_computed():
+    x = np.random.default_rng(9).random((11, 8))
+    for image, name, options in [
+        (x.astype(">f4"), "sobel", {}),
+        (x, "correlate1d", dict(weights=[1, 2j, 1])),
+        (x.astype("c8"), "uniform_filter", dict(output=np.complex128)),
+        (x, "gaussian_filter", dict(sigma=1, output=">i2")),
+    ]:
+        blocks, whole = getattr(apron.dask, name)(da.from_array(image, (4, 3)), **options), getattr(ndimage, name)(image, **options)
+        assert blocks.dtype == blocks.compute().dtype == whole.dtype
+        np.testing.assert_array_equal(blocks.compute(), whole)
+    # Sigmas are in the order of all the array's axes, and radii always.
+    for options in (dict(sigma=[2.0, 0.3], axes=(1, 0)), dict(sigma=[1.0], axes=(0,), radius=[4, 0])):
+        blocks = apron.dask.gaussian_laplace(da.from_array(x, (4, 3)), **options).compute()
+        np.testing.assert_array_equal(blocks, ndimage.gaussian_laplace(x, **options))
+
+
 def test_results_pickle_and_outputs_are_types():
     image = da.from_array(np.random.default_rng(1).random((30, 30)), 10)
     blurred = apron.dask.gaussian_filter(image, 1.0, output=np.float32)

@@ -67,6 +67,9 @@ class ndarray:
     def reshape(self, *shape):
         return ndarray(self.host.reshape(*shape))
 
+    def round(self):
+        return ndarray(self.host.round())
+
     def get(self):
         return self.host
 
@@ -167,6 +170,9 @@ def test_a_mask_chooses_what_is_counted():
     image, mask = random.integers(0, 100, (20, 31), np.uint8), random.integers(0, 2, (20, 31), np.uint8)
     expected = cv.calcHist([image], [0], mask, [9], [3, 77])
     np.testing.assert_array_equal(cv.calcHist([ndarray(image)], [0], ndarray(mask), [9], [3, 77]).host, expected)
+    hist = ndarray(expected - 0.25)
+    assert cv.calcHist([ndarray(image)], [0], ndarray(mask), [9], [3, 77], hist, True) is hist
+    np.testing.assert_array_equal(hist.host, expected * 2)
     expected = exposure.equalize_hist(image, mask=mask)
     np.testing.assert_array_equal(exposure.equalize_hist(ndarray(image), mask=ndarray(mask)).host, expected)
 

@@ -29,6 +29,20 @@ def test_percentile(dtype, seed):
     np.testing.assert_array_equal(apron.percentile(image, 30, axis=0), np.percentile(image, 30, axis=0))
 
 
+@pytest.mark.parametrize(
+    "q",
+    [30, 30.0, np.int32(30), np.float64(30), np.float32(30), np.float16(30), np.array(30), np.array(30, "f4"), [30],
+     np.array([30, 99.7], "f4"), np.array([30], "f2"), np.array([30], "i1"), np.longdouble(30)],
+)  # fmt: skip
+def test_percentiles_have_the_type_of_numpys(q):
+    line = np.random.default_rng(3).random(2001).astype("f4")
+    samples = [np.float32(3.5), [np.float32(1), np.float32(4)], [1.5, 2], 7, line, line.astype("f2"), line.astype("f8"), [3, 9, 4]]
+    for one in samples:
+        found, expected = apron.percentile(one, q), np.percentile(one, q)
+        assert type(found) is type(expected) and np.asarray(found).dtype == np.asarray(expected).dtype
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("seed", range(4))
 def test_digitize(dtype, seed):

@@ -239,15 +239,34 @@ def test_threshold(dtype, seed):
         np.testing.assert_array_equal(found[1], expected[1])
 
 
+@pytest.mark.parametrize("picked", [[0], [2, 0], [1, 0, 2]])
+def test_calcHist_adds_to_a_histogram(picked):
+    random = np.random.default_rng(7)
+    image, sides, ends = random.integers(0, 256, (20, 30, 3), np.uint8), [4, 5, 6][: len(picked)], [0, 256] * len(picked)
+    counts = cv.calcHist([image], picked, None, sides, ends)
+    before = (random.random(sides) * 20 - 10).astype(np.float32)
+    hist, expected = before.copy(), counts.reshape(sides) + before.round()
+    assert cv.calcHist([image], picked, None, sides, ends, hist, True) is hist
+    np.testing.assert_array_equal(hist, expected)
+    if len(picked) < 3:  # of three channels OpenCV's Python begins with 0
+        np.testing.assert_array_equal(cv2.calcHist([image], picked, None, sides, ends, before, True), expected)
+    # What does not fit is left, as in OpenCV, and not added to.
+    for wrong in (np.ones([3] * len(picked), np.float32), np.ones(sides)):
+        np.testing.assert_array_equal(cv.calcHist([image], picked, None, sides, ends, wrong), counts)
+        with pytest.raises(ValueError, match="for counts to be added"):
+            cv.calcHist([image], picked, None, sides, ends, wrong, True)
+        assert (wrong == 1).all()
+
+
 def test_kernels():
-    for side in range(1, 32, 2):
-        for sigma in (0, 0.5, 1, 3.3):
+    for side in range(1, 32):
+        for sigma in (0, 0.5, 1, 3.3, 1e-3):
             for of in (cv.CV_32F, cv.CV_64F):
                 np.testing.assert_allclose(
                     cv.getGaussianKernel(side, sigma, of), cv2.getGaussianKernel(side, sigma, of), rtol=1e-6, atol=1e-12
                 )
         for orders in ((1, 0), (0, 1), (1, 1), (2, 0), (0, 2)):
-            if max(orders) < max(side, 3) and side <= 31:
+            if max(orders) < max(side, 3) and side % 2:
                 for normalize in (False, True):
                     found, expected = (of.getDerivKernels(*orders, side, None, None, normalize) if of is cv2 else
                                        of.getDerivKernels(*orders, side, normalize) for of in (cv, cv2))
@@ -259,6 +278,13 @@ def test_kernels():
     "call, part",
     [
         (lambda: cv.blur(np.zeros((3, 3), np.uint8), (0, 1)), "ksize is (0, 1)"),
+        (lambda: cv.blur(np.zeros((3, 3), np.uint8), 3), "ksize is 3, but must be two"),
+        (lambda: cv.GaussianBlur(np.zeros((3, 3), np.uint8), (3, 3, 3), 1), "ksize is (3, 3, 3), but must be two"),
+        (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), -1, np.ones((3, 3, 3))), "kernel is (3, 3, 3)"),
+        (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), -1, np.ones((0, 3))), "kernel is (0, 3)"),
+        (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), -1, 2.0), "kernel is ()"),
+        (lambda: cv.sepFilter2D(np.zeros((3, 3), np.uint8), -1, np.ones((3, 3)), np.ones(3)), "kernel is (3, 3)"),
+        (lambda: cv.calcHist([np.zeros((3, 4))], [0], np.ones((4, 3)), [1], [0, 9]), "mask is (4, 3), but must be (3, 4)"),
         (lambda: cv.blur(np.zeros(3, np.uint8), (1, 1)), "shape is (3,)"),
         (lambda: cv.blur(np.zeros((3, 3, 5), np.uint8), (1, 1)), "1 to 4 channels"),
         (lambda: cv.GaussianBlur(np.zeros((3, 3), np.uint8), (4, 3), 1), "ksize is (4, 3)"),

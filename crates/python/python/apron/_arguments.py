@@ -21,7 +21,7 @@ MODES = {
 
 def check_mode(mode):
     """Returns a border's name, or raises RuntimeError, as SciPy does."""
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise RuntimeError(f"boundary mode not supported: mode is {mode!r}, but must be one of {', '.join(MODES)}")
     return mode
 
@@ -35,6 +35,17 @@ def for_each(value, count):
         raise RuntimeError(
             f"sequence argument must have length equal to input rank: length is {len(values)}, but must be {count}"
         )
+    return values
+
+
+def by_axis(value, axes, ndim, other):
+    """Returns a value for each of an array's axes, and ``other`` where ``axes`` lack it.
+
+    A sequence is in the order of ``axes``, but in that of the array if they are all of its axes, as in SciPy.
+    """
+    values = [other] * ndim
+    for axis, one in zip(axes if len(axes) < ndim else range(ndim), for_each(value, len(axes))):
+        values[axis] = one
     return values
 
 
@@ -64,30 +75,40 @@ def axes_of(axes, ndim):
     return axes
 
 
-def output_of(output, input, complex_output=False):
-    """Returns the type of a result, and the array that it is stored in, or None for a new one."""
+def output_of(output, input, complex_output=False, promotes=True):
+    """Returns the type of a result, and the array that it is stored in, or None for a new one.
+
+    What is complex needs such an output; ``promotes``: a real type is taken as its complex one, with a warning.
+    """
     if output is None:
         dtype = np.promote_types(input.dtype, np.complex64) if complex_output else input.dtype
         return dtype.newbyteorder("="), None
     if isinstance(output, (type, np.dtype)):
         dtype = np.dtype(output)
         if complex_output and dtype.kind != "c":
+            if not promotes:
+                raise RuntimeError(f"output must have complex dtype, but has {dtype}")
             warnings.warn("promoting specified output dtype to complex", stacklevel=4)
             dtype = np.promote_types(dtype, np.complex64)
-        return dtype.newbyteorder("="), None
+        return _in_order(dtype, input.shape)
     if isinstance(output, str):
         dtype = np.dtype(output)
         if complex_output and dtype.kind != "c":
             raise RuntimeError(f"output must have complex dtype, but has {dtype}")
         if not issubclass(dtype.type, np.number):
             raise RuntimeError(f"output must have numeric dtype, but has {dtype}")
-        return dtype.newbyteorder("="), None
+        return _in_order(dtype, input.shape)
     output = np.asarray(output)
     if output.shape != input.shape:
         raise RuntimeError(f"output shape not correct: it is {output.shape}, but must be {input.shape}")
     if complex_output and output.dtype.kind != "c":
         raise RuntimeError(f"output must have complex dtype, but has {output.dtype}")
     return output.dtype.newbyteorder("="), output
+
+
+def _in_order(dtype, shape):
+    """Returns a type in the machine's byte order, and an array of the type itself, if its order is another."""
+    return dtype.newbyteorder("="), None if dtype.isnative else np.empty(shape, dtype)
 
 
 def stored(result, output):

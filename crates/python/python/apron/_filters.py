@@ -3,12 +3,16 @@
 import functools
 import math
 import numbers
+import operator
 
 import numpy as np
 
 from . import _apron
 from ._arguments import MODES, check_mode, groups, output_of, stored
 from ._foreign import Foreign
+
+#: Most taps along an axis.
+_MOST_TAPS = 1 << 16
 
 
 @functools.lru_cache(maxsize=1024)
@@ -63,14 +67,14 @@ def planned(make):
     return plan
 
 
-def along(input, output, plan):
-    """Runs a plan on an array; complex arrays are filtered by their parts."""
+def along(input, output, plan, promotes=True):
+    """Runs a plan on an array; complex arrays are filtered by their parts, and ``promotes`` is that of `output_of`."""
     if isinstance(input, Foreign):
         return input.along(output, plan)
     if output is None and input.dtype.isnative and input.size and input.dtype.kind != "c":
         return plan.real(input, input.dtype, plan.cval)
     is_complex = input.dtype.kind == "c"
-    dtype, target = output_of(output, input, is_complex)
+    dtype, target = output_of(output, input, is_complex, promotes)
     if input.size == 0:
         return stored(np.zeros(input.shape, dtype), target)
     if not is_complex:
@@ -114,8 +118,27 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         wider = np.pad(input.astype(np.float64), around, constant_values=cval)
         inside = tuple(slice(taps, taps + length) for taps, length in zip(weights.shape, input.shape))
         return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
-    taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
-    return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
+
+    def correlate(input, weights, dtype=dtype, cval=cval):
+        taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
+        return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
+
+    result = correlate(input, weights)
+    if input.dtype.kind == result.dtype.kind == "f" and not np.all(weights) and np.isnan(result.min()):
+        _leave_out(result, input, weights, correlate)
+    return result
+
+
+def _leave_out(result, input, weights, correlate):
+    """Gives the sums that are NaN by samples under taps of 0 the values that they have without these taps, as in SciPy."""
+    finite = np.isfinite(input)
+    are_nan = np.isnan(result)
+    result[are_nan] = correlate(np.where(finite, input, 0), weights)[are_nan]
+    sees = lambda samples, taps: correlate(samples, taps, np.dtype(np.float32), 0.0) > 0  # noqa: E731
+    rises = sees(input == np.inf, weights > 0) | sees(input == -np.inf, weights < 0)
+    falls = sees(input == -np.inf, weights > 0) | sees(input == np.inf, weights < 0)
+    result[rises & are_nan], result[falls & are_nan] = np.inf, -np.inf
+    result[are_nan & (rises & falls | sees(np.isnan(input), weights != 0))] = np.nan
 
 
 def _by_slices(input, weights, origins, mode, cval, axis, device):
@@ -172,18 +195,22 @@ def bell(sigma, order, truncate, radius):
         radius = int(truncate * sigma + 0.5)
     if not isinstance(radius, numbers.Integral) or radius < 0:
         raise ValueError(f"Radius must be a nonnegative integer, but is {radius!r}.")
+    order = operator.index(order)
     if order < 0:
         raise ValueError(f"order must be non-negative, but is {order}")
-    return gaussian_taps(sigma, int(order), int(radius))
+    return gaussian_taps(sigma, order, int(radius))
 
 
 def mean_pass(axis, size, origin, mode):
     """Returns a pass that averages."""
     if size < 1:
         raise RuntimeError(f"incorrect filter size: it is {size}, but must be 1 or more")
+    size = operator.index(size)
+    if size > _MOST_TAPS:
+        raise ValueError(f"apron: size is {size}, but must be 1 to {_MOST_TAPS}")
     if not 0 <= size // 2 + origin < size:
         raise ValueError(f"invalid origin: it is {origin}, but must be {-(size // 2)} to {(size - 1) // 2}")
-    return (axis, int(size), origin, check_mode(mode))
+    return (axis, size, origin, check_mode(mode))
 
 
 def cross(axes):

@@ -457,29 +457,34 @@ def percentile(
     if isinstance(samples, Foreign):
         if not (axis is None and out is None and method == "linear" and not keepdims and weights is None):
             raise TypeError("apron: percentiles on a GPU and of PyTorch are those of all samples, by the linear method, without weights")
-        return _percentiles_of_foreign(samples, np.asarray(q, np.float64))
+        return _percentiles_of_foreign(samples, q)
     array = np.asanyarray(a)
     is_plain = type(array) is np.ndarray and (array.dtype.kind in "iu" or array.dtype in (np.float32, np.float64))
     asked = np.asanyarray(q)
     of_all = axis is None and out is None and method == "linear" and not keepdims and weights is None
-    if not (is_plain and of_all and array.size and asked.dtype.kind in "iuf" and np.all((asked >= 0) & (asked <= 100))):
+    # NumPy divides by 100 in the type of q: in f32, places in a long array are rounded.
+    is_double = asked.dtype.kind in "iu" or asked.dtype == np.float64
+    if not (is_plain and of_all and array.size and is_double and np.all((asked >= 0) & (asked <= 100))):
         return _percentile(
             a, q, axis, out, overwrite_input, method, keepdims, **({} if weights is None else {"weights": weights})
         )
     found = _apron.percentiles(array, [float(one) for one in asked.reshape(-1)]).reshape(asked.shape)
-    if array.dtype == np.float32 and asked.ndim == 0:
-        found = found.astype(np.float32)
-    return found[()]
+    return _in_type_of(found, array.dtype, q)[()]
 
 
-def _percentiles_of_foreign(samples, asked):
+def _in_type_of(found, dtype, q):
+    """Returns percentiles in NumPy's type: f64, but for one of f32 whose rank is a number of Python's, which has no type."""
+    return found.astype(np.float32) if dtype == np.float32 and type(q) in (int, float) else found
+
+
+def _percentiles_of_foreign(samples, q):
+    asked = np.asarray(q, np.float64)
     if samples.dtype.kind not in "iuf" or not samples.size:
         raise TypeError(f"apron: the samples are {samples.dtype}{samples.shape}, but must be numbers, and one or more")
     if not np.all((asked >= 0) & (asked <= 100)):
         raise ValueError("Percentiles must be in the range [0, 100]")
     found = _apron.percentiles(samples.given(), [float(one) for one in asked.reshape(-1)]).reshape(asked.shape)
-    is_single = samples.dtype == np.float32 and asked.ndim == 0
-    return samples.of_host(found.astype(np.float32) if is_single else found)
+    return samples.of_host(_in_type_of(found, samples.dtype, q))
 
 
 def digitize(x, bins, right=False):

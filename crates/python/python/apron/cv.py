@@ -12,6 +12,7 @@ Errors are `ValueError` and `TypeError`, with the value and the limit, instead o
 
 import functools
 import math
+import operator
 
 import numpy as np
 
@@ -73,8 +74,16 @@ def _mode(border):
     return _MODES[border]
 
 
+def _pair(numbers, what):
+    """Returns two whole numbers."""
+    pair = tuple(numbers) if np.iterable(numbers) else ()
+    if len(pair) != 2:
+        raise ValueError(f"apron: {what} is {numbers}, but must be two whole numbers")
+    return tuple(operator.index(one) for one in pair)
+
+
 def _anchor(anchor, width, height):
-    x, y = anchor
+    x, y = _pair(anchor, "anchor")
     x, y = (width // 2 if x == -1 else x), (height // 2 if y == -1 else y)
     if not (0 <= x < width and 0 <= y < height):
         raise ValueError(f"apron: anchor is {anchor}, but must be in the window of {width} x {height}")
@@ -136,7 +145,9 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     image = _image(src)
     dtype = _depth(ddepth, image)
     mask = np.asarray(kernel, _kernel_type(image, dtype))
-    mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask
+    mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask[:, :, 0] if mask.ndim == 3 and mask.shape[2] == 1 else mask
+    if mask.ndim != 2 or not mask.size:
+        raise ValueError(f"apron: shape of the kernel is {mask.shape}, but must be (height, width), of 1 or more")
     return _dense(image, dtype, mask, anchor, delta, _mode(borderType), dst)
 
 
@@ -155,7 +166,10 @@ def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=
     """
     image = _image(src)
     dtype, mode = _depth(ddepth, image), _mode(borderType)
-    x, y = (np.asarray(taps, _kernel_type(image, dtype)).reshape(-1) for taps in (kernelX, kernelY))
+    x, y = (np.asarray(taps, _kernel_type(image, dtype)) for taps in (kernelX, kernelY))
+    for taps in (x, y):
+        if not taps.size or taps.size != max(taps.shape, default=0):
+            raise ValueError(f"apron: shape of a kernel is {taps.shape}, but must be of 1 tap or more along one axis")
     return _separable(image, dtype, x, y, anchor, delta, mode, dst)
 
 
@@ -166,6 +180,7 @@ def getGaussianKernel(ksize, sigma, ktype=CV_64F):
     >>> cv.getGaussianKernel(3, 0).ravel()
     array([0.25, 0.5 , 0.25])
     """
+    ksize = operator.index(ksize)
     if ksize < 1:
         raise ValueError(f"apron: ksize is {ksize}, but must be 1 or more")
     if ktype not in (CV_32F, CV_64F):
@@ -195,7 +210,7 @@ def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAU
     sigmas = sigmaX, (sigmaY if sigmaY > 0 else sigmaX)
     reach = 3 if image.dtype == np.uint8 else 4
     sides = []
-    for side, sigma in zip(ksize, sigmas):
+    for side, sigma in zip(_pair(ksize, "ksize"), sigmas):
         if side <= 0 and sigma > 0:
             side = int(round(sigma * reach * 2 + 1)) | 1
         if side < 1 or side % 2 == 0:
@@ -241,7 +256,7 @@ def boxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, bor
 
 
 def _boxed(image, dtype, ksize, anchor, normalize, mode, dst):
-    width, height = (int(side) for side in ksize)
+    width, height = _pair(ksize, "ksize")
     if width < 1 or height < 1:
         raise ValueError(f"apron: ksize is {(width, height)}, but must be of 1 or more")
     if normalize and mode != "constant":
@@ -372,6 +387,10 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
         The number of bins of each channel.
     ranges : sequence of float
         The lower and the upper end of each channel, which lies beyond the last bin. NaN is in no bin.
+    hist : array of float32, optional
+        Where the counts are stored, if it has their shape.
+    accumulate : bool
+        Whether they are added to ``hist``, rounded to whole numbers: of three channels, too, which OpenCV's Python starts anew.
 
     >>> from apron import cv
     >>> import numpy as np
@@ -397,6 +416,9 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     if mask is not None:
         first = images[0]
         chosen = beside(first, mask, "mask").native != 0 if isinstance(first, Foreign) else np.asarray(mask) != 0
+        if tuple(chosen.shape) not in (first.shape[:2], (*first.shape[:2], 1)):
+            raise ValueError(f"apron: shape of the mask is {tuple(chosen.shape)}, but must be {first.shape[:2]}")
+        chosen = chosen.reshape(first.shape[:2])
         planes = [plane[chosen] for plane in planes]
     edges = [_edges_of_places(dtype, int(bins), *map(np.float32, ends)) for bins, ends in zip(histSize, zip(ranges[::2], ranges[1::2]))]
     first = as_array(planes[0])
@@ -414,7 +436,14 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     counts = images[0].of_host(counts) if isinstance(images[0], Foreign) else counts
     if hist is None:
         return counts
-    hist[...] = hist + counts if accumulate else counts
+    shape, place = tuple(counts.shape), as_array(hist)
+    # In OpenCV 4 a histogram of one channel is a column, in version 5 it has one axis.
+    if place.dtype != np.float32 or (place.shape != shape and place.shape + (1,) != shape):
+        if accumulate:
+            raise ValueError(f"apron: hist is {place.dtype}{place.shape}, but must be float32{shape} for counts to be added")
+        return counts
+    counts = counts.reshape(place.shape)
+    hist[...] = hist.round() + counts if accumulate else counts
     return hist
 
 

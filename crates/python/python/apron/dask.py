@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import ndimage
-from ._arguments import axes_of, axis_of, for_each
+from ._arguments import axes_of, axis_of, by_axis, for_each
 from ._histograms import histogram as _histogram
 
 __all__ = [
@@ -78,7 +78,10 @@ _REACH = {
         zip(sorted(axes_of(given["axes"], given["input"].ndim)), np.shape(given["weights"]))
     ),
     "gaussian_filter": _of_gaussian,
-    "gaussian_laplace": _of_gaussian,
+    "gaussian_laplace": lambda given: _of_gaussian(
+        {**given, "sigma": by_axis(given["sigma"], axes_of(given["axes"], given["input"].ndim), given["input"].ndim, 0.0)},
+        range(given["input"].ndim),
+    ),
     # SciPy's blurs along all axes, also where derivatives are along some.
     "gaussian_gradient_magnitude": lambda given: _of_gaussian(given, range(given["input"].ndim)),
     "uniform_filter": lambda given: _along_each(given, given["size"], int),
@@ -97,7 +100,7 @@ def _by_blocks(name):
     signature = inspect.signature(filter)
 
     @functools.wraps(filter)
-    def run(*args, **kwargs):
+    def by_blocks(*args, **kwargs):
         import dask.array as da
 
         bound = signature.bind(*args, **kwargs)
@@ -119,18 +122,20 @@ def _by_blocks(name):
         # An axis that is shorter than a window is one block.
         image = image.rechunk({axis: -1 for axis, taps in reach.items() if taps >= min(image.chunks[axis])})
         depth = {axis: (reach.get(axis, 0) if image.numblocks[axis] > 1 else 0) for axis in range(image.ndim)}
-        dtype = np.dtype(image.dtype if output is None else output)
         options = {key: value for key, value in given.items() if key not in ("input", "kwargs")}
+        run = functools.partial(filter, **{**options, **given.get("kwargs", {})})
+        # The filter of no samples has the type of the result: complex where weights are, and in the machine's byte order.
+        meta = run(np.empty((0,) * image.ndim, image.dtype))
         return da.map_overlap(
-            functools.partial(filter, **{**options, **given.get("kwargs", {})}),
+            run,
             image,
             depth=depth,
             boundary={axis: "periodic" if wraps[axis] else "none" for axis in range(image.ndim)},
-            dtype=dtype,
-            meta=np.empty((0,) * image.ndim, dtype),
+            dtype=meta.dtype,
+            meta=meta,
         )
 
-    return run
+    return by_blocks
 
 
 globals().update({name: _by_blocks(name) for name in _REACH})

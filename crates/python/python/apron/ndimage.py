@@ -5,8 +5,8 @@ taken in f32, each within ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exa
 are stored in the result's type between the passes of a filter of several axes. Floats are rounded once, at the end.
 
 All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128, with any number of
-axes and any strides, and return a new array or ``output``. Where weights are 0, samples that are NaN or infinite count, too, while
-SciPy's `correlate` leaves them out.
+axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` leave out samples under
+weights of 0 that are NaN or infinite; on a GPU, where nobody waits to see whether there are any, they make the sum NaN.
 
 Arrays of CuPy and PyTorch stay where they are, and their results are arrays of the same library: on a GPU, work is enqueued on the
 current stream, and nobody waits. There, complex numbers are missing.
@@ -16,7 +16,7 @@ Errors are SciPy's: `RuntimeError` for modes, sizes and shapes, `ValueError` for
 
 import numpy as np
 
-from ._arguments import axes_of, axis_of, check_mode, for_each, output_of, stored
+from ._arguments import axes_of, axis_of, by_axis, check_mode, for_each, output_of, stored
 from ._filters import Plan, along, bell, check_origin, complex_parts, cross, dense, mean_pass, planned
 from ._foreign import Foreign, as_array, on_host
 from ._histograms import labelled_histogram as histogram
@@ -141,15 +141,13 @@ def _correlated(input, weights, output, mode, cval, origin, axes, flipped):
         weights = weights if flipped else weights.conj()
         return complex_parts(part, input, weights, output, cval)
     axes = axes_of(axes, input.ndim)
-    if len([side for side in weights.shape if side > 0]) != len(axes):
-        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(axes)})")
+    if (wide := sum(side > 0 for side in weights.shape)) != len(axes):
+        raise RuntimeError(f"weights.ndim ({wide}) must match len(axes) ({len(axes)})")
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
-    origins = [0] * input.ndim
-    for axis, one in zip(axes, for_each(origin, len(axes))):
-        origins[axis] = one
-    others = [axis for axis in range(input.ndim) if axis not in axes]
+    origins = by_axis(origin, axes, input.ndim, 0)
     # The mask's axes are in the order of the array's, as in SciPy.
+    others = [axis for axis in range(input.ndim) if axis not in axes]
     weights = np.expand_dims(weights, tuple(others)) if others else weights
     if flipped:
         weights = np.flip(weights)
@@ -219,7 +217,7 @@ def gaussian_filter(
            [35, 37, 39, 40, 42]])
     """
     input = as_array(input)
-    return _along_or_copy(input, output, _gaussian(input.ndim, sigma, order, mode, cval, truncate, radius, axes))
+    return _along_or_copy(input, output, False, _gaussian(input.ndim, sigma, order, mode, cval, truncate, radius, axes))
 
 
 @planned
@@ -234,10 +232,11 @@ def _gaussian(ndim, sigma, order, mode, cval, truncate, radius, axes):
     return Plan(passes, cval)
 
 
-def _along_or_copy(input, output, plan):
+def _along_or_copy(input, output, promotes, plan):
+    """Runs a plan; without passes complex samples are cast to a real type, as in SciPy, unless the plan ``promotes`` types."""
     if plan.passes or isinstance(input, Foreign):
-        return along(input, output, plan)
-    dtype, target = output_of(output, input)
+        return along(input, output, plan, promotes)
+    dtype, target = output_of(output, input, promotes and input.dtype.kind == "c")
     return stored(input.astype(dtype), target)
 
 
@@ -271,7 +270,7 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
            [2, 2, 1]])
     """
     input = as_array(input)
-    return _along_or_copy(input, output, _uniform(input.ndim, size, mode, cval, origin, axes))
+    return _along_or_copy(input, output, True, _uniform(input.ndim, size, mode, cval, origin, axes))
 
 
 @planned
@@ -279,7 +278,9 @@ def _uniform(ndim, size, mode, cval, origin, axes):
     axes = axes_of(axes, ndim)
     sizes, origins, modes = (for_each(value, len(axes)) for value in (size, origin, mode))
     passes = [
-        mean_pass(axis, size, origin, mode) for axis, size, origin, mode in zip(axes, sizes, origins, modes) if size > 1
+        mean_pass(axis, int(size), origin, mode)
+        for axis, size, origin, mode in zip(axes, sizes, origins, modes)
+        if size > 1
     ]
     return Plan(passes, cval)
 
@@ -313,7 +314,7 @@ def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
 
 
 def _derivative(input, axis, output, mode, cval, smooth):
-    return along(input, output, _difference(input.ndim, axis, mode, cval, smooth))
+    return along(input, output, _difference(input.ndim, axis, mode, cval, smooth), promotes=False)
 
 
 @planned
@@ -385,7 +386,7 @@ def _generic(input, derive, output, mode, cval, arguments, keywords, axes, first
     array, keywords = as_array(input), keywords or {}
     axes = axes_of(axes, array.ndim)
     if len(axes) == 0:
-        return _along_or_copy(array, output, Plan([], 0.0))
+        return _along_or_copy(array, output, False, Plan([], 0.0))
     modes = for_each(mode, len(axes))
     if isinstance(array, Foreign):
         room, target = array.room(output)
@@ -439,10 +440,7 @@ def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axe
     array([  5.55,  -9.58, -31.83,  -9.58,   5.55])
     """
     input = as_array(input)
-    among = axes_of(axes, input.ndim)
-    sigmas = [0.0] * input.ndim
-    for axis, one in zip(among, for_each(sigma, len(among))):
-        sigmas[axis] = one
+    sigmas = by_axis(sigma, axes_of(axes, input.ndim), input.ndim, 0.0)
 
     def second(input, axis, output, mode, cval, **kwargs):
         order = [2 if other == axis else 0 for other in range(input.ndim)]
