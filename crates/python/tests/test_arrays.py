@@ -141,6 +141,15 @@ def test_axes_may_be_in_any_order(seed):
             np.testing.assert_allclose(getattr(own, name)(x, **options, **among), expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("sigma, own_count, their_count", [(1, 28, 0), (2.5, 171, 243)])
+def test_a_gaussian_of_a_constant_of_integers_is_at_most_one_less(sigma, own_count, their_count):
+    image = np.repeat(np.arange(256, dtype=np.uint8), 40).reshape(256, 40)
+    for of, count in ((own, own_count), (theirs, their_count)):
+        lost = image - of.gaussian_filter1d(image, sigma)
+        assert lost.max() <= 1 and np.count_nonzero(lost.any(axis=1)) == count
+    np.testing.assert_allclose(own.gaussian_filter1d(image, sigma, output=np.float64), image, rtol=1e-15)
+
+
 def test_arrays_without_axes_or_samples():
     assert own.gaussian_filter(np.float64(3), 1.0) == 3
     assert own.correlate(np.array(3.0), np.array(2.0)) == 6

@@ -40,7 +40,8 @@ def test_percentiles_have_the_type_of_numpys(q):
     for one in samples:
         found, expected = apron.percentile(one, q), np.percentile(one, q)
         assert type(found) is type(expected) and np.asarray(found).dtype == np.asarray(expected).dtype
-        np.testing.assert_array_equal(found, expected)
+        # NumPy's percentile of f32 is a sum in f32 for a number of Python's, and Apron's is of f64, rounded once.
+        np.testing.assert_allclose(found, expected, rtol=2e-7 if type(q) in (int, float) else 0)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -447,7 +447,8 @@ def percentile(
     q : number or array of numbers, 0 to 100
     axis, out, overwrite_input, method, keepdims, weights : NumPy's
 
-    Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow.
+    Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow. Those of float32 for a single
+    ``q`` of Python's are float32, as NumPy's, but rounded once from f64: NumPy's own sum of f32 may differ in the last bit.
 
     >>> import apron
     >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
