@@ -100,6 +100,22 @@ def test_histograms(dtype, seed):
                 np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+def test_samples_and_weights_of_bool_and_masked_samples():
+    random = np.random.default_rng(10)
+    pairs = random.random((50, 2)) < 0.3
+    masked = np.ma.array(random.random((50, 2)), mask=pairs)
+    for sample in (pairs, masked):
+        for found, expected in zip(apron.histogramdd(sample, 3)[1], np.histogramdd(sample, 3)[1]):
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(apron.histogramdd(sample, 3)[0], np.histogramdd(sample, 3)[0])
+    found, expected = (of.histogram(masked.data, 3, weights=pairs)[0] for of in (apron, np))
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(TypeError, match="add"):
+        apron.histogram(masked.data, [0, 1, 2], weights=pairs)
+
+
 @pytest.mark.parametrize("dtype", ["i8", "u8"])
 def test_histograms_hold_the_least_and_the_largest_of_64_bits(dtype):
     limits, random = np.iinfo(dtype), np.random.default_rng(9)

@@ -293,12 +293,51 @@ def test_kernels():
         (lambda: cv.Sobel(np.zeros((3, 3), np.uint8), -1, 0, 0), "dx and dy are 0 and 0"),
         (lambda: cv.Sobel(np.zeros((3, 3), np.uint8), -1, 1, 0, borderType=7), "borderType is 7"),
         (lambda: cv.threshold(np.zeros((3, 3), np.uint8), 0, 1, 5), "type is 5"),
+        (lambda: cv.threshold(np.zeros((3, 3), np.uint8), np.nan, 1, 0), "thresh and maxval are nan and 1"),
+        (lambda: cv.threshold(np.zeros((3, 3), np.int16), 1, np.nan, 0), "thresh and maxval are 1.0 and nan"),
     ],
 )
 def test_errors(call, part):
     with pytest.raises(ValueError) as found:
         call()
     assert part in str(found.value)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
+    random = np.random.default_rng(seed)
+    image = random.random(random.integers(1, 9, 2)).astype(dtype)
+    for value in random.permutation([np.nan, np.inf, -np.inf])[: random.integers(1, 4)]:
+        image[tuple(random.integers(0, image.shape))] = value
+    mask = random.integers(-1, 2, (3, 3)).astype(dtype)
+    for call in (lambda of: of.filter2D(image, -1, mask, delta=2.5), lambda of: of.Laplacian(image, -1, borderType=cv.BORDER_CONSTANT)):
+        np.testing.assert_allclose(call(cv), call(cv2), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "i4", "f4", "f2", "f8"])
+@pytest.mark.parametrize("value", [-4.6, 300, 2.5, (6e4, -6e4, 0.1)])
+def test_copyMakeBorder_rounds_its_value(dtype, value):
+    image = np.zeros((2, 3, 3), dtype)
+    found, expected = (of.copyMakeBorder(image, 1, 0, 2, 1, cv.BORDER_CONSTANT, value=value) for of in (cv, cv2))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("border", [cv.BORDER_CONSTANT, cv.BORDER_REPLICATE, cv.BORDER_ISOLATED, cv.BORDER_REPLICATE | cv.BORDER_ISOLATED])
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1)])
+def test_images_of_one_row_or_column(shape, border):
+    image = np.random.default_rng(5).integers(0, 256, shape, np.uint8)
+    for size in [(1, 2), (2, 1), (3, 4), (4, 6)]:
+        found, expected = (of.blur(image, size, borderType=border) for of in (cv, cv2))
+        np.testing.assert_array_equal(found, expected)
+    # A size along an axis of one pixel does not matter.
+    for size in [(5, 4), (4, 5)]:
+        even = [side for side, length in zip(size, shape[::-1]) if side % 2 == 0 and length > 1]
+        if not even and border & cv.BORDER_REPLICATE:
+            found, expected = (of.GaussianBlur(image, size, 1.2, borderType=border) for of in (cv, cv2))
+            np.testing.assert_array_equal(found, expected)
+    column = image[:, :, np.newaxis]
+    np.testing.assert_array_equal(cv.equalizeHist(column), cv2.equalizeHist(column))
 
 
 def test_kernels_of_f64_stay():

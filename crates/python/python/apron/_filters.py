@@ -123,22 +123,30 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
         return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
 
-    result = correlate(input, weights)
-    if input.dtype.kind == result.dtype.kind == "f" and not np.all(weights) and np.isnan(result.min()):
-        _leave_out(result, input, weights, correlate)
-    return result
+    return without_taps_of_0(
+        correlate(input, weights),
+        input,
+        weights,
+        correlate,
+        lambda samples, taps: correlate(samples, taps, np.dtype(np.float32), 0.0),
+    )
 
 
-def _leave_out(result, input, weights, correlate):
-    """Gives the sums that are NaN by samples under taps of 0 the values that they have without these taps, as in SciPy."""
-    finite = np.isfinite(input)
+def without_taps_of_0(result, input, weights, correlate, count):
+    """Returns sums as they are without the taps of 0, which make them NaN where they see NaN or infinities, as SciPy and OpenCV do.
+
+    ``correlate(samples, weights)`` are the sums, and ``count(samples, taps)`` those without a constant and in float32.
+    """
+    if not input.dtype.kind == result.dtype.kind == "f" or np.all(weights) or not np.isnan(result.min()):
+        return result
     are_nan = np.isnan(result)
-    result[are_nan] = correlate(np.where(finite, input, 0), weights)[are_nan]
-    sees = lambda samples, taps: correlate(samples, taps, np.dtype(np.float32), 0.0) > 0  # noqa: E731
+    result[are_nan] = correlate(np.where(np.isfinite(input), input, input.dtype.type(0)), weights)[are_nan]
+    sees = lambda samples, taps: count(np.asarray(samples), taps) > 0  # noqa: E731
     rises = sees(input == np.inf, weights > 0) | sees(input == -np.inf, weights < 0)
     falls = sees(input == -np.inf, weights > 0) | sees(input == np.inf, weights < 0)
     result[rises & are_nan], result[falls & are_nan] = np.inf, -np.inf
     result[are_nan & (rises & falls | sees(np.isnan(input), weights != 0))] = np.nan
+    return result
 
 
 def _by_slices(input, weights, origins, mode, cval, axis, device):

@@ -89,7 +89,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         real, edges = histogram(samples, bins, range, None, weights.real)
         counts = (real + 1j * histogram(samples, edges, None, None, weights.imag)[0]).astype(weights.dtype)
         return (_density(counts, edges) if density else counts), edges
-    if not _is_counted(samples.dtype) or not _are_plain(weights):
+    # Between given edges NumPy refuses weights of bool, whose sums are none.
+    are_summed = _are_plain(weights) and not (weights is not None and weights.dtype == bool and np.ndim(bins))
+    if not _is_counted(samples.dtype) or not are_summed:
         return _histogram(a, bins, range, density, weights)
     if samples.dtype == bool:
         warnings.warn("Converting input from bool to uint8 for compatibility.", RuntimeWarning, stacklevel=2)
@@ -249,7 +251,11 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     except (AttributeError, ValueError):
         sample = np.atleast_2d(sample).T
         _, columns = sample.shape
+    if isinstance(sample, np.ma.MaskedArray):
+        # Their ends are those of what is not masked.
+        return _histogramdd(sample, bins, range, density, weights)
     sample = np.asarray(sample)
+    sample = sample.view(np.uint8) if sample.dtype == bool else sample
     weights = None if weights is None else np.asarray(weights)
     edges, are_even = _edges_of_columns(lambda at: sample[:, at], columns, bins, range)
     sides = [len(one) - 1 for one in edges]

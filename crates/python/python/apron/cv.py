@@ -18,6 +18,7 @@ import numpy as np
 
 from . import _apron
 from ._foreign import Foreign, as_array, beside, computed
+from ._filters import without_taps_of_0
 from ._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
 
 __all__ = [
@@ -116,8 +117,20 @@ def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
 
 def _dense(image, dtype, mask, anchor, delta, mode, dst):
     height, width = mask.shape
-    window = (np.ascontiguousarray(mask, np.float64).reshape(-1), width, height)
-    return _planar(image, dtype, window, _anchor(anchor, width, height), delta, mode, 1.0, dst)
+    anchor = _anchor(anchor, width, height)
+
+    def correlate(samples, taps, dtype=dtype, delta=float(delta), output=None):
+        window = (np.ascontiguousarray(taps, np.float64).reshape(-1), width, height)
+        return _apron.planar(samples, dtype, window, 1.0, delta, anchor, mode, output=output)
+
+    def run(samples, output=None):
+        result = correlate(samples, mask, output=output)
+        if isinstance(image, Foreign):
+            return result
+        count = functools.partial(correlate, dtype=np.dtype(np.float32), delta=0.0)
+        return without_taps_of_0(result, samples, mask, correlate, count)
+
+    return computed(image, _shape(image), dtype, run, dst)
 
 
 def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
@@ -210,15 +223,15 @@ def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAU
     sigmas = sigmaX, (sigmaY if sigmaY > 0 else sigmaX)
     reach = 3 if image.dtype == np.uint8 else 4
     sides = []
-    for side, sigma in zip(_pair(ksize, "ksize"), sigmas):
+    for side, sigma, length in zip(_pair(ksize, "ksize"), sigmas, image.shape[1::-1]):
+        if mode != "constant" and length == 1:
+            # Along an axis of one pixel nothing but the pixel is seen.
+            side = 1
         if side <= 0 and sigma > 0:
             side = int(round(sigma * reach * 2 + 1)) | 1
         if side < 1 or side % 2 == 0:
             raise ValueError(f"apron: ksize is {tuple(ksize)}, but must be odd, or 0 where sigma is above 0")
         sides.append(side)
-    if mode != "constant":
-        # Along an axis of one pixel nothing but the pixel is seen.
-        sides = [1 if length == 1 else side for side, length in zip(sides, image.shape[1::-1])]
     x, y = (gaussian(side, max(float(sigma), 0.0)) for side, sigma in zip(sides, sigmas))
     delta = 0.0
     if sides == [1, 1]:
@@ -252,14 +265,16 @@ def boxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, bor
     array([[ 6,  9, 18, 21]], dtype=int16)
     """
     image = _image(src)
-    return _boxed(image, _depth(ddepth, image), ksize, anchor, normalize, _mode(borderType), dst)
+    sees_itself = normalize and borderType & BORDER_ISOLATED != 0
+    return _boxed(image, _depth(ddepth, image), ksize, anchor, normalize, _mode(borderType), dst, sees_itself)
 
 
-def _boxed(image, dtype, ksize, anchor, normalize, mode, dst):
+def _boxed(image, dtype, ksize, anchor, normalize, mode, dst, sees_itself):
+    """Averages or sums over windows; ``sees_itself``: along an axis of one pixel nothing but the pixel is seen."""
     width, height = _pair(ksize, "ksize")
     if width < 1 or height < 1:
         raise ValueError(f"apron: ksize is {(width, height)}, but must be of 1 or more")
-    if normalize and mode != "constant":
+    if sees_itself:
         width, height = (1 if length == 1 else side for length, side in zip(image.shape[1::-1], (width, height)))
         anchor = tuple(-1 if side == 1 else one for one, side in zip(anchor, (width, height)))
     if normalize and dtype.kind == "f":
@@ -288,7 +303,8 @@ def sqrBoxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, 
         squares = as_array(wide * wide)
     else:
         squares = np.square(image, dtype=np.float64)
-    return _boxed(squares, dtype, ksize, anchor, normalize, _mode(borderType), dst)
+    mode = _mode(borderType)
+    return _boxed(squares, dtype, ksize, anchor, normalize, mode, dst, normalize and mode != "constant")
 
 
 def getDerivKernels(dx, dy, ksize, normalize=False, ktype=CV_32F):
@@ -354,7 +370,9 @@ def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDE
 
 
 def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0):
-    """Puts a border around an image: `cv2.copyMakeBorder`; ``value`` is a number, or one for each channel.
+    """Puts a border around an image: `cv2.copyMakeBorder`.
+
+    ``value`` is a number, or one for each channel; it is rounded to the image's type, and saturates.
 
     >>> from apron import cv
     >>> import numpy as np
@@ -366,6 +384,11 @@ def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0)
     values = [float(one) for one in np.atleast_1d(value)]
     # A number is that of the first channel, and the others are 0.
     values = (values + [0.0] * 4)[:channels]
+    if image.dtype.kind == "f":
+        values = [float(image.dtype.type(one)) for one in values]
+    elif image.dtype.kind in "iu":
+        limits = np.iinfo(image.dtype)
+        values = [float(np.rint(one).clip(limits.min, limits.max)) for one in values]
     height, width, mode = image.shape[0] + top + bottom, image.shape[1] + left + right, _mode(borderType)
     pad = functools.partial(
         _apron.padded, x=-left, y=-top, width=width, height=height, mode=mode, constants=values
@@ -507,7 +530,7 @@ def equalizeHist(src, dst=None):
     array([[  0, 170, 170, 255]], dtype=uint8)
     """
     image = _image(src)
-    if image.dtype != np.uint8 or image.ndim != 2:
+    if image.dtype != np.uint8 or image.shape[2:] not in ((), (1,)):
         raise TypeError(f"apron: the image is {image.dtype}{image.shape}, but must be uint8 of one channel")
     return computed(image, _shape(image), image.dtype, _apron.equalized, dst)
 
@@ -568,6 +591,8 @@ def threshold(src, thresh, maxval, type, dst=None):
         raise ValueError(f"apron: type is {type}, but must be 0 to {THRESH_TOZERO_INV}, or with THRESH_OTSU")
     if type & THRESH_OTSU:
         found = float(_apron.otsu(_given(image)))
+    if math.isnan(found) or (image.dtype.kind != "f" and math.isnan(maxval)):
+        raise ValueError(f"apron: thresh and maxval are {found} and {maxval}, but must be numbers")
     if image.dtype.kind != "f":
         # What OpenCV compares whole numbers with, and returns.
         found = float(math.floor(found))
