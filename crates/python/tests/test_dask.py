@@ -99,7 +99,7 @@ def test_dask_image_filters_by_apron():
     np.testing.assert_array_equal(found.compute(), ndimage.gaussian_filter(image, 1.0))
 
 
-BINS = [(16, None), (7, (0.1, 90.3)), (5, (20, 20)), ([0, 1, 5, 50, 51.5, 51.5, 99], None), (np.array([-50, 0, 20]), None)]
+BINS = [(16, None), (7, (0.1, 90.3)), (5, (20, 20)), ([0, 1, 5, 50, 51.5, 51.5, 99], None), (np.array([-50, 0, 20]), (5, 0))]
 CHUNKS = [(37, 23, 5), (10, 7, 3), (5, 23, 1), (37, 1, 5)]
 
 
@@ -140,6 +140,7 @@ def test_counts_of_integers_beyond_2_to_the_53_are_exact():
     [
         ("auto", None, TypeError, "bins is 'auto', but must be a number or edges"),
         (0, None, ValueError, "bins is 0, but must be 1 or more"),
+        ([], None, ValueError, "bins has 0 edges, but must have 1 or more"),
         (4, (2, 1), ValueError, r"range is \(2, 1\), but its first number must not be above its second"),
         (4, (0, np.inf), ValueError, r"range of \[0, inf\] is not finite"),
         ([0, 2, 1], None, ValueError, "must increase monotonically"),

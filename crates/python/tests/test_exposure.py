@@ -8,7 +8,7 @@ from apron import exposure
 theirs = pytest.importorskip("skimage.exposure")
 
 
-@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8"])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f2", "f4", "f8"])
 @pytest.mark.parametrize("seed", range(5))
 def test_equalize_hist(dtype, seed):
     random = np.random.default_rng(seed)

@@ -172,7 +172,9 @@ def histogram(a, bins=10, range=None):
     are_even = np.ndim(bins) == 0
     if are_even and bins < 1:
         raise ValueError(f"apron: bins is {bins}, but must be 1 or more")
-    if range is not None:
+    if not are_even and len(bins) == 0:
+        raise ValueError("apron: bins has 0 edges, but must have 1 or more")
+    if are_even and range is not None:
         low, high = range = tuple(range)
         if not low <= high:
             raise ValueError(f"apron: range is ({low}, {high}), but its first number must not be above its second")

@@ -50,7 +50,8 @@ def equalize_hist(image, nbins=256, mask=None):
     else:
         raise TypeError(f"apron: dtype is {image.dtype}, but must be an integer of 8 or 16 bits, or a float")
     share = counts.cumsum() / float(counts.sum())
-    dtype = image.dtype if image.dtype in (np.float32, np.float16) else np.dtype(np.float64)
+    # As scikit-image: float16 is none of its types.
+    dtype = np.dtype(np.float32 if image.dtype in (np.float32, np.float16) else np.float64)
     if not isinstance(image, Foreign):
         return np.interp(image.flat, middles, share).reshape(image.shape).astype(dtype, copy=False)
     return as_array(image.interpolated(middles.astype(np.float64), share)).as_type(dtype).native
