@@ -134,7 +134,7 @@ def test_axes_may_be_in_any_order(seed):
         try:
             expected = getattr(theirs, name)(x, **options, **among)
         except ValueError:
-            # SciPy takes origins of a mask along all axes in the order of the array's axes, where they may be too large.
+            # Origins of a mask along all axes are in the order of the array's axes, where they may be too large.
             with pytest.raises(ValueError, match="Invalid origin"):
                 getattr(own, name)(x, **options, **among)
         else:
@@ -142,10 +142,12 @@ def test_axes_may_be_in_any_order(seed):
 
 
 @pytest.mark.parametrize("sigma, own_count, their_count", [(1, 28, 0), (2.5, 171, 243)])
-def test_a_gaussian_of_a_constant_of_integers_is_at_most_one_less(sigma, own_count, their_count):
+@pytest.mark.parametrize("device", ["cpu", "emulator", "reference"])
+def test_a_gaussian_of_a_constant_of_integers_is_at_most_one_less(sigma, own_count, their_count, device):
     image = np.repeat(np.arange(256, dtype=np.uint8), 40).reshape(256, 40)
     for of, count in ((own, own_count), (theirs, their_count)):
-        lost = image - of.gaussian_filter1d(image, sigma)
+        with apron.Device(device):
+            lost = image - of.gaussian_filter1d(image, sigma)
         assert lost.max() <= 1 and np.count_nonzero(lost.any(axis=1)) == count
     np.testing.assert_allclose(own.gaussian_filter1d(image, sigma, output=np.float64), image, rtol=1e-15)
 
@@ -202,8 +204,9 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
     weights = random.integers(-1, 2, random.integers(1, 4, image.ndim))
     for mode in ("reflect", "wrap", "constant"):
         for cval in (2.0, np.inf):
-            for name, options in [("correlate", dict(weights=weights)), ("convolve", dict(weights=weights)), ("laplace", {})]:
-                found, expected = (getattr(of, name)(image, mode=mode, cval=cval, **options) for of in (own, theirs))
+            for name in ("correlate", "convolve", "laplace"):
+                options = dict(mode=mode, cval=cval, **({} if name == "laplace" else dict(weights=weights)))
+                found, expected = (getattr(of, name)(image, **options) for of in (own, theirs))
                 np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -218,11 +221,11 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
         (lambda: own.correlate1d(np.zeros(3), []), RuntimeError, "no filter weights"),
         (lambda: own.uniform_filter1d(np.zeros(3), 0), RuntimeError, "it is 0, but must be 1 or more"),
         (lambda: own.uniform_filter1d(np.zeros(3), 1 << 20), ValueError, "but must be 1 to"),
-        (lambda: own.uniform_filter1d(np.zeros(3), 1 << 40), ValueError, "size is 1099511627776, but must be 1 to 65536"),
+        (lambda: own.uniform_filter1d(np.zeros(3), 1 << 40), ValueError, "size is 1099511627776, but must be 1 to"),
         (lambda: own.uniform_filter(np.zeros(3), 1 << 70), ValueError, "but must be 1 to 65536"),
-        (lambda: own.uniform_filter1d(np.zeros(3), 2.5), TypeError, "'float' object cannot be interpreted as an integer"),
+        (lambda: own.uniform_filter1d(np.zeros(3), 2.5), TypeError, "'float' object cannot be interpreted"),
         (lambda: own.gaussian_filter1d(np.zeros(3), 1, order=1.5), TypeError, "'float' object"),
-        (lambda: own.correlate1d(np.zeros(3), [1], mode=["wrap"]), RuntimeError, "mode is ['wrap'], but must be one of"),
+        (lambda: own.correlate1d(np.zeros(3), [1], mode=["wrap"]), RuntimeError, "mode is ['wrap'], but must be"),
         (lambda: own.correlate(np.zeros(3), []), RuntimeError, "weights.ndim (0) must match len(axes) (1)"),
         (lambda: own.gaussian_filter(np.zeros(3), 1, mode="mirrored"), RuntimeError, "mode is 'mirrored'"),
         (lambda: own.gaussian_filter(np.zeros((3, 3)), [1, 2, 3]), RuntimeError, "length is 3, but must be 2"),

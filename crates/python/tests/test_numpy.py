@@ -36,8 +36,8 @@ def test_percentile(dtype, seed):
 )  # fmt: skip
 def test_percentiles_have_the_type_of_numpys(q):
     line = np.random.default_rng(3).random(2001).astype("f4")
-    samples = [np.float32(3.5), [np.float32(1), np.float32(4)], [1.5, 2], 7, line, line.astype("f2"), line.astype("f8"), [3, 9, 4]]
-    for one in samples:
+    lists = [[np.float32(1), np.float32(4)], [1.5, 2], [3, 9, 4]]
+    for one in (np.float32(3.5), 7, *lists, line, line.astype("f2"), line.astype("f8")):
         found, expected = apron.percentile(one, q), np.percentile(one, q)
         assert type(found) is type(expected) and np.asarray(found).dtype == np.asarray(expected).dtype
         # NumPy's percentile of f32 is a sum in f32 for a number of Python's, and Apron's is of f64, rounded once.

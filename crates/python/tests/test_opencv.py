@@ -242,7 +242,8 @@ def test_threshold(dtype, seed):
 @pytest.mark.parametrize("picked", [[0], [2, 0], [1, 0, 2]])
 def test_calcHist_adds_to_a_histogram(picked):
     random = np.random.default_rng(7)
-    image, sides, ends = random.integers(0, 256, (20, 30, 3), np.uint8), [4, 5, 6][: len(picked)], [0, 256] * len(picked)
+    image = random.integers(0, 256, (20, 30, 3), np.uint8)
+    sides, ends = [4, 5, 6][: len(picked)], [0, 256] * len(picked)
     counts = cv.calcHist([image], picked, None, sides, ends)
     before = (random.random(sides) * 20 - 10).astype(np.float32)
     hist, expected = before.copy(), counts.reshape(sides) + before.round()
@@ -284,7 +285,7 @@ def test_kernels():
         (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), -1, np.ones((0, 3))), "kernel is (0, 3)"),
         (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), -1, 2.0), "kernel is ()"),
         (lambda: cv.sepFilter2D(np.zeros((3, 3), np.uint8), -1, np.ones((3, 3)), np.ones(3)), "kernel is (3, 3)"),
-        (lambda: cv.calcHist([np.zeros((3, 4))], [0], np.ones((4, 3)), [1], [0, 9]), "mask is (4, 3), but must be (3, 4)"),
+        (lambda: cv.calcHist([np.zeros((3, 4))], [0], np.ones((4, 3)), [1], [0, 9]), "mask is (4, 3), but must be"),
         (lambda: cv.blur(np.zeros(3, np.uint8), (1, 1)), "shape is (3,)"),
         (lambda: cv.blur(np.zeros((3, 3, 5), np.uint8), (1, 1)), "1 to 4 channels"),
         (lambda: cv.GaussianBlur(np.zeros((3, 3), np.uint8), (4, 3), 1), "ksize is (4, 3)"),
@@ -311,7 +312,10 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
     for value in random.permutation([np.nan, np.inf, -np.inf])[: random.integers(1, 4)]:
         image[tuple(random.integers(0, image.shape))] = value
     mask = random.integers(-1, 2, (3, 3)).astype(dtype)
-    for call in (lambda of: of.filter2D(image, -1, mask, delta=2.5), lambda of: of.Laplacian(image, -1, borderType=cv.BORDER_CONSTANT)):
+    for call in (
+        lambda of: of.filter2D(image, -1, mask, delta=2.5),
+        lambda of: of.Laplacian(image, -1, borderType=cv.BORDER_CONSTANT),
+    ):
         np.testing.assert_allclose(call(cv), call(cv2), rtol=1e-5, atol=1e-5)
 
 
@@ -323,7 +327,7 @@ def test_copyMakeBorder_rounds_its_value(dtype, value):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("border", [cv.BORDER_CONSTANT, cv.BORDER_REPLICATE, cv.BORDER_ISOLATED, cv.BORDER_REPLICATE | cv.BORDER_ISOLATED])
+@pytest.mark.parametrize("border", [0, 1, cv.BORDER_ISOLATED, cv.BORDER_ISOLATED | cv.BORDER_REPLICATE])
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1)])
 def test_images_of_one_row_or_column(shape, border):
     image = np.random.default_rng(5).integers(0, 256, shape, np.uint8)

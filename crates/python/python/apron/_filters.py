@@ -133,7 +133,7 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
 
 
 def without_taps_of_0(result, input, weights, correlate, count):
-    """Returns sums as they are without the taps of 0, which make them NaN where they see NaN or infinities, as SciPy and OpenCV do.
+    """Returns sums as SciPy and OpenCV have them, without the taps of 0, which make NaN of NaN and of infinities.
 
     ``correlate(samples, weights)`` are the sums, and ``count(samples, taps)`` those without a constant and in float32.
     """
@@ -162,7 +162,9 @@ def _by_slices(input, weights, origins, mode, cval, axis, device):
     for tap in range(taps):
         seen = np.take(wider, range(tap, tap + length), axis)
         slice_of_mask = np.take(weights, [tap], axis)
-        result += dense(seen, np.dtype(np.float64), slice_of_mask, origins, mode, cval, device)
+        with np.errstate(invalid="ignore"):
+            # Infinities of both signs make NaN here as in one sum.
+            result += dense(seen, np.dtype(np.float64), slice_of_mask, origins, mode, cval, device)
     return result
 
 

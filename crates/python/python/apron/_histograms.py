@@ -453,8 +453,9 @@ def percentile(
     q : number or array of numbers, 0 to 100
     axis, out, overwrite_input, method, keepdims, weights : NumPy's
 
-    Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow. Those of float32 for a single
-    ``q`` of Python's are float32, as NumPy's, but rounded once from f64: NumPy's own sum of f32 may differ in the last bit.
+    Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow. Those of
+    float32 for a single ``q`` of Python's are float32, as NumPy's, but rounded once from f64: NumPy's own sum of f32
+    may differ in the last bit.
 
     >>> import apron
     >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
@@ -480,7 +481,7 @@ def percentile(
 
 
 def _in_type_of(found, dtype, q):
-    """Returns percentiles in NumPy's type: f64, but for one of f32 whose rank is a number of Python's, which has no type."""
+    """Returns percentiles in NumPy's type: f64, but for one of f32 whose ``q`` is a number of Python's."""
     return found.astype(np.float32) if dtype == np.float32 and type(q) in (int, float) else found
 
 

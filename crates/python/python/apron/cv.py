@@ -3,7 +3,9 @@
 Images are arrays of shape (height, width) or (height, width, channels), with up to 4 channels. Integers are OpenCV's where its
 arithmetic is exact: under whole weights, in Gaussians, in means of up to 256 bytes and in all that counts. Elsewhere OpenCV rounds
 sums of float32, and a result may differ by one where the exact sum lies next to a half. Results in float32 are within
-``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum.
+``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum. `filter2D` and `Laplacian` leave out samples under taps
+of 0 that are NaN or infinite, as OpenCV does; on a GPU, where nobody waits to see whether there are any, they make
+the sum NaN.
 
 Arrays of CuPy and PyTorch give such arrays, and stay where they are.
 
@@ -125,7 +127,7 @@ def _dense(image, dtype, mask, anchor, delta, mode, dst):
 
     def run(samples, output=None):
         result = correlate(samples, mask, output=output)
-        if isinstance(image, Foreign):
+        if not isinstance(samples, np.ndarray):
             return result
         count = functools.partial(correlate, dtype=np.dtype(np.float32), delta=0.0)
         return without_taps_of_0(result, samples, mask, correlate, count)
@@ -413,7 +415,8 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     hist : array of float32, optional
         Where the counts are stored, if it has their shape.
     accumulate : bool
-        Whether they are added to ``hist``, rounded to whole numbers: of three channels, too, which OpenCV's Python starts anew.
+        Whether they are added to ``hist``, rounded to whole numbers: of three channels, too, which OpenCV's Python
+        begins with zeros.
 
     >>> from apron import cv
     >>> import numpy as np
@@ -463,7 +466,8 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     # In OpenCV 4 a histogram of one channel is a column, in version 5 it has one axis.
     if place.dtype != np.float32 or (place.shape != shape and place.shape + (1,) != shape):
         if accumulate:
-            raise ValueError(f"apron: hist is {place.dtype}{place.shape}, but must be float32{shape} for counts to be added")
+            given = f"{place.dtype}{place.shape}"
+            raise ValueError(f"apron: hist is {given}, but must be float32{shape} for counts to be added")
         return counts
     counts = counts.reshape(place.shape)
     hist[...] = hist.round() + counts if accumulate else counts

@@ -66,6 +66,11 @@ def _of_gaussian(given, axes=None):
     return {axis: _gaussian_reach(*one) for axis, *one in zip(axes, sigmas, [truncate] * len(axes), radii)}
 
 
+def _sigmas(given):
+    ndim = given["input"].ndim
+    return by_axis(given["sigma"], axes_of(given["axes"], ndim), ndim, 0.0)
+
+
 #: How far the windows of each filter reach along the axes, from its arguments.
 _REACH = {
     "correlate1d": lambda given: _along_one(given, len(given["weights"])),
@@ -78,10 +83,7 @@ _REACH = {
         zip(sorted(axes_of(given["axes"], given["input"].ndim)), np.shape(given["weights"]))
     ),
     "gaussian_filter": _of_gaussian,
-    "gaussian_laplace": lambda given: _of_gaussian(
-        {**given, "sigma": by_axis(given["sigma"], axes_of(given["axes"], given["input"].ndim), given["input"].ndim, 0.0)},
-        range(given["input"].ndim),
-    ),
+    "gaussian_laplace": lambda given: _of_gaussian({**given, "sigma": _sigmas(given)}, range(given["input"].ndim)),
     # SciPy's blurs along all axes, also where derivatives are along some.
     "gaussian_gradient_magnitude": lambda given: _of_gaussian(given, range(given["input"].ndim)),
     "uniform_filter": lambda given: _along_each(given, given["size"], int),
@@ -124,7 +126,7 @@ def _by_blocks(name):
         depth = {axis: (reach.get(axis, 0) if image.numblocks[axis] > 1 else 0) for axis in range(image.ndim)}
         options = {key: value for key, value in given.items() if key not in ("input", "kwargs")}
         run = functools.partial(filter, **{**options, **given.get("kwargs", {})})
-        # The filter of no samples has the type of the result: complex where weights are, and in the machine's byte order.
+        # The filter of no samples has the result's type: complex where weights are, and in the machine's byte order.
         meta = run(np.empty((0,) * image.ndim, image.dtype))
         return da.map_overlap(
             run,

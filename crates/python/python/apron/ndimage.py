@@ -5,8 +5,9 @@ taken in f32, each within ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exa
 are stored in the result's type between the passes of a filter of several axes. Floats are rounded once, at the end.
 
 All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128, with any number of
-axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` leave out samples under
-weights of 0 that are NaN or infinite; on a GPU, where nobody waits to see whether there are any, they make the sum NaN.
+axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` leave out
+samples under weights of 0 that are NaN or infinite; on a GPU, where nobody waits to see whether there are any, they
+make the sum NaN.
 
 Arrays of CuPy and PyTorch stay where they are, and their results are arrays of the same library: on a GPU, work is enqueued on the
 current stream, and nobody waits. There, complex numbers are missing.
@@ -233,7 +234,7 @@ def _gaussian(ndim, sigma, order, mode, cval, truncate, radius, axes):
 
 
 def _along_or_copy(input, output, promotes, plan):
-    """Runs a plan; without passes complex samples are cast to a real type, as in SciPy, unless the plan ``promotes`` types."""
+    """Runs a plan; one without passes casts complex samples to a real type, as SciPy, unless it ``promotes`` types."""
     if plan.passes or isinstance(input, Foreign):
         return along(input, output, plan, promotes)
     dtype, target = output_of(output, input, promotes and input.dtype.kind == "c")
