@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+import scipy.ndimage
 
 import apron
 from apron import _apron, _foreign, cv, exposure
@@ -25,6 +26,11 @@ def memory(given):
     array = HOST[address, tuple(shape)]
     assert array.shape == tuple(shape) and array.dtype == dtype and array.flags.c_contiguous
     return array
+
+
+def is_given(one):
+    """Whether a compiled function is given an array by its address, its shape, its type and a stream."""
+    return isinstance(one, tuple) and len(one) == 4 and isinstance(one[1], tuple)
 
 
 class ndarray:
@@ -115,8 +121,8 @@ def cupy(monkeypatch):
         """Runs a compiled function on the host's arrays at the addresses; a result is written where it is asked for."""
 
         def run(*arguments, **named):
-            taken = [memory(one) if isinstance(one, tuple) and len(one) == 4 else one for one in arguments]
-            taken_by_name = {name: memory(one) if isinstance(one, tuple) and len(one) == 4 else one for name, one in named.items()}
+            taken = [memory(one) if is_given(one) else one for one in arguments]
+            taken_by_name = {name: memory(one) if is_given(one) else one for name, one in named.items()}
             names = list(inspect.signature(function).parameters)
             room = taken_by_name.pop("output", None)
             if "output" in names and len(taken) > names.index("output"):
@@ -197,6 +203,19 @@ def test_what_goes_in_comes_out(call, dtype):
     np.testing.assert_array_equal(turned.host, call(image.T))
 
 
+def test_second_differences_along_any_axes():
+    image = np.random.default_rng(7).random((3, 4, 2, 5))
+    for axes in [(0, 2, 3), (0, 3), (3, 0), (0, 1, 2), None]:
+        found = own.laplace(ndarray(image), axes=axes)
+        np.testing.assert_array_equal(found.host, own.laplace(image, axes=axes))
+
+
+def test_axes_of_one_sample_are_left_out_alike():
+    image, weights = np.random.default_rng(8).random((4, 5, 1, 3)).astype("f4"), np.arange(18.0).reshape(3, 2, 1, 3) / 7
+    np.testing.assert_array_equal(own.convolve(ndarray(image), weights).host, own.convolve(image, weights))
+    np.testing.assert_allclose(own.convolve(image, weights), scipy.ndimage.convolve(image, weights), rtol=1e-5)
+
+
 def test_results_are_written_into_the_array_that_is_given():
     image = np.random.default_rng(3).random((20, 31)).astype("f4")
     out, addresses = ndarray(np.zeros((20, 31), "f4")), set(HOST)
@@ -209,6 +228,8 @@ def test_results_are_written_into_the_array_that_is_given():
     np.testing.assert_array_equal(turned.host, own.sobel(image))
     with pytest.raises(RuntimeError, match=r"it is \(3,\), but must be \(20, 31\)"):
         own.sobel(ndarray(image), output=ndarray(np.zeros(3, "f4")))
+    with pytest.raises(RuntimeError, match="output must have numeric dtype, but has bool"):
+        own.sobel(ndarray(image), output="bool")
     with pytest.raises(TypeError, match="must be of the input's library"):
         own.sobel(ndarray(image), output=np.zeros((20, 31), "f4"))
 

@@ -102,6 +102,12 @@ def _beside_infinity(input, dtype, passes, cval, device):
 def dense(input, dtype, weights, origins, mode, cval, device=None):
     """Correlates an array with a mask of as many axes."""
     cval = float(cval)
+    seen = [axis for axis, sides in enumerate(zip(input.shape, weights.shape)) if sides != (1, 1)]
+    if groups(weights.shape) > 3 and len(seen) < input.ndim:
+        # Axes of one sample and one tap are none.
+        part, mask = (one.reshape([one.shape[axis] for axis in seen]) for one in (input, weights))
+        origins = [origins[axis] for axis in seen]
+        return dense(part, dtype, mask, origins, mode, cval, device).reshape(input.shape)
     wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
     leading = wide[0] if wide else 0
     if groups(weights.shape) > 3 and groups(weights.shape[leading:]) <= 3:

@@ -62,7 +62,10 @@ def dtype_of(dtype):
     """Returns NumPy's type of a type of any library; of numbers alone if it is a name, as in SciPy."""
     if type(dtype).__module__.partition(".")[0] == "torch":
         return _dtype_of_torch(dtype)
-    return np.dtype(dtype)
+    found = np.dtype(dtype)
+    if isinstance(dtype, str) and not issubclass(found.type, np.number):
+        raise RuntimeError(f"output must have numeric dtype, but has {found}")
+    return found
 
 
 class Foreign:

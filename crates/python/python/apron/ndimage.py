@@ -17,7 +17,7 @@ Errors are SciPy's: `RuntimeError` for modes, sizes and shapes, `ValueError` for
 
 import numpy as np
 
-from ._arguments import axes_of, axis_of, by_axis, check_mode, for_each, output_of, stored
+from ._arguments import axes_of, axis_of, by_axis, check_mode, for_each, groups, output_of, stored
 from ._filters import Plan, along, bell, check_origin, complex_parts, cross, dense, mean_pass, planned
 from ._foreign import Foreign, as_array, on_host
 from ._histograms import labelled_histogram as histogram
@@ -418,7 +418,9 @@ def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
     """
     array = as_array(input)
     among = axes_of(axes, array.ndim)
-    if isinstance(mode, str) and 1 < len(among) <= 3 and array.dtype.kind == "f" and output is None:
+    sides = [3 if axis in among else 1 for axis in range(min(among, default=0), array.ndim)]
+    is_one_mask = 1 < len(among) <= 3 and groups(sides) <= 3
+    if isinstance(mode, str) and is_one_mask and array.dtype.kind == "f" and output is None:
         # One mask: floats need not be stored between the axes.
         return correlate(array, cross(len(among)), None, mode, cval, axes=among)
 
