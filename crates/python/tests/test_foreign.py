@@ -252,6 +252,12 @@ def test_histograms_and_what_is_missing():
         with pytest.raises(ValueError, match="values are -3 to 5"):
             apron.bincount(ndarray(np.array([5, -3, 2], kind)))
     assert apron.bincount(ndarray(np.zeros(0, "u1")), minlength=3).host.tolist() == [0, 0, 0]
+    none = ndarray(np.zeros(0))
+    assert apron.bincount(ndarray(np.zeros(0, "i4")), none).host.dtype == np.bincount([], []).dtype
+    for found, expected in zip(apron.histogram2d(none, none, 2)[1:], np.histogram2d([], [], 2)[1:]):
+        np.testing.assert_array_equal(found.host, expected)
+    assert not apron.histogramdd(ndarray(np.zeros((0, 3))), 2)[0].host.any()
+    assert apron.histogram(ndarray(image), [5])[0].host.tolist() == []
     with pytest.raises(ValueError, match="range \\[0, 100\\]"):
         apron.percentile(ndarray(image), 101)
     with pytest.raises(TypeError, match="must be real"):

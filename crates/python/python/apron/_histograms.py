@@ -147,7 +147,7 @@ def _of_foreign(samples, bins, range, density, weights):
     edges = _edges_of_foreign(samples, bins, range)
     if weights is not None:
         kind, weights = as_array(weights).dtype, _weights_of_foreign(samples, weights, samples.size)
-    if samples.size == 0:
+    if samples.size == 0 or len(edges) == 1:
         counts = np.zeros(len(edges) - 1, np.int64 if weights is None else kind)
     else:
         outer = _holding(edges, samples.dtype) if range is None and np.ndim(bins) == 0 else edges
@@ -296,16 +296,20 @@ def _rows_of_foreign(sample):
 
 def _rows_counted(rows, bins, range, density, weights):
     """Counts rows of another library."""
-    if rows.ndim != 2 or not 1 <= rows.shape[1] <= _MAX_COLUMNS or not rows.size:
-        raise ValueError(f"apron: shape is {rows.shape}, but must be of 1 row or more of 1 to {_MAX_COLUMNS} columns")
+    if rows.ndim != 2 or not 1 <= rows.shape[1] <= _MAX_COLUMNS:
+        raise ValueError(f"apron: shape is {rows.shape}, but must be of rows of 1 to {_MAX_COLUMNS} columns")
     length, columns = rows.shape
-    edges, are_even = _edges_of_columns(lambda at: as_array(rows.native[:, at]).extremes(), columns, bins, range)
+
+    def ends_of(column):
+        return as_array(rows.native[:, column]).extremes() if length else np.zeros(0, rows.dtype)
+
+    edges, are_even = _edges_of_columns(ends_of, columns, bins, range)
     sides = [len(one) - 1 for one in edges]
     if not 0 < math.prod(sides) <= _MAX_CELLS:
         raise ValueError(f"apron: number of cells is {math.prod(sides)}, but must be 1 to {_MAX_CELLS}")
     weights = None if weights is None else _weights_of_foreign(rows, weights, length).given()
-    outer = _holding_columns(edges, are_even, range, rows.dtype)
-    counts = _apron.histogramdd(rows.given(), [np.ascontiguousarray(one, np.float64) for one in outer], are_even, weights)
+    outer = [np.ascontiguousarray(one, np.float64) for one in _holding_columns(edges, are_even, range, rows.dtype)]
+    counts = _apron.histogramdd(rows.given(), outer, are_even, weights) if length else np.zeros(math.prod(sides))
     counts = counts.reshape(sides)
     counts = _density_of_cells(counts, edges) if density else counts
     return rows.of_host(counts), [rows.of_host(one) for one in edges]
@@ -435,7 +439,7 @@ def _values_counted(values, weights, minlength):
         kept = counts[-few.min : count - few.min]
         return values.of_host(np.concatenate([kept, np.zeros(count - len(kept), kept.dtype)]))
     if not values.size:
-        return values.of_host(np.zeros(minlength, np.int64 if weights is None else np.float64))
+        return values.of_host(np.zeros(minlength, np.int64))
     weights = None if weights is None else _weights_of_foreign(values, weights, values.size).given()
     return values.of_host(_apron.histogram(values.given(), np.arange(count + 1.0), True, weights))
 
