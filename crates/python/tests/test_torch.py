@@ -79,6 +79,10 @@ def test_any_axes_are_filtered():
     assert torch.autograd.gradcheck(lambda image: own.correlate(image, **given), image)
     expected = ndimage.correlate(image.detach().cpu().numpy(), **given)
     np.testing.assert_array_equal(own.correlate(image, **given).detach().cpu().numpy(), expected)
+    # Origins of a mask along all axes are in the order of the tensor's axes, as in SciPy.
+    flat, given = random(3, 4), dict(weights=MASK, origin=(-1, 1), axes=(1, 0))
+    expected = ndimage.correlate(flat.detach().cpu().numpy(), **given)
+    np.testing.assert_array_equal(own.correlate(flat, **given).detach().cpu().numpy(), expected)
     for layout in (image.transpose(0, 2), image[:, ::2]):
         assert torch.autograd.gradcheck(lambda layout: own.sobel(layout, 1), layout.detach().requires_grad_())
 

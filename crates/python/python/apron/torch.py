@@ -19,7 +19,7 @@ import torch
 from torch import library
 
 from . import ndimage
-from ._arguments import MODES, axes_of, check_mode, for_each
+from ._arguments import MODES, axes_of, by_axis, check_mode, for_each
 from ._filters import Plan, along, check_origin
 from ._foreign import as_array, on_host
 
@@ -189,12 +189,10 @@ def _with_mask(input, weights, mode, cval, origin, axes, flipped):
     axes, weights = axes_of(axes, input.ndim), _tensor(weights)
     if weights.ndim != len(axes) or weights.numel() == 0:
         raise RuntimeError(f"weights have shape {tuple(weights.shape)}, but must have {len(axes)} axes, none of them empty")
-    sides, origins = [1] * input.ndim, [0] * input.ndim
+    sides, origins = [1] * input.ndim, by_axis(origin, axes, input.ndim, 0)
     # The mask's axes are in the order of the array's, as in SciPy.
     for axis, side in zip(sorted(axes), weights.shape):
         sides[axis] = side
-    for axis, one in zip(axes, for_each(origin, len(axes))):
-        origins[axis] = one
     weights = weights.reshape(sides)
     if flipped:
         weights = weights.flip(list(range(input.ndim)))
