@@ -5,8 +5,8 @@ use crate::choice::Choice;
 use crate::filter::Filtering;
 use crate::options::Options;
 use crate::target::Room;
-use crate::{Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
-use apron_core::{FilterProblem, Pointwise, filters};
+use crate::{Border, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
+use apron_core::{FilterProblem, Pointwise, VolumeExtent, VolumeFilter, VolumeWeights, filters};
 
 /// When samples are converted, and to or from which type.
 #[derive(Clone, Copy)]
@@ -16,6 +16,9 @@ pub(crate) enum Conversion {
     /// After the filter, from this type.
     After(PixelType),
 }
+
+/// One pass of a filter whose sums between passes are stored, and the anchor of its window, where that is not its taps'.
+pub(crate) type Stage = (Formula, Option<(u32, u32)>);
 
 impl Conversion {
     /// Returns whether and when the filter of a formula converts between these types: filters take the types that are
@@ -58,6 +61,26 @@ pub(crate) fn converted(shape: Shape, (src, dst): (PixelType, PixelType), cast: 
     Pointwise { shape, src, second: None, dst, op }.into()
 }
 
+/// Returns the sum over the window of a mean of integers that is converted, as a formula, and the number of its samples. The sum is
+/// exact in f64, and so is the integer that its quotient becomes, while a product of taps such as 1/3 may lie beside it.
+pub(crate) fn sum_of_integers(formula: &Formula, src: PixelType) -> Result<Option<(Formula, f64)>> {
+    match formula {
+        &Formula::Mean(width, height) if !src.is_float() => {
+            let ones = |side: u32| Taps::new(vec![1.0; side as usize]);
+            Ok(Some((Formula::Separable(ones(width)?, ones(height)?), f64::from(width) * f64::from(height))))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Returns the problem that divides samples of f64.
+pub(crate) fn quotient(shape: Shape, divisor: f64) -> Result<FilterProblem> {
+    let (pixel, one) = (PixelType::F64, Taps::new([1.0])?);
+    let weights = VolumeWeights::Separable([one.clone(), one.clone(), one]);
+    let (borders, extent, cast) = (Border::default().into(), VolumeExtent::Same, Cast::default());
+    Ok(VolumeFilter { shape, depth: 1, src: pixel, dst: pixel, weights, divisor, cast, borders, extent }.into())
+}
+
 impl Filtering<'_> {
     /// Converts the input, or the result; into `room`, if there is one.
     pub(crate) fn solve_converted(
@@ -73,6 +96,27 @@ impl Filtering<'_> {
                 backend.filter(&problem, "", source, None, &Choice::default(), room.as_deref_mut())
             })
         };
+        if let Some((sum, divisor)) = sum_of_integers(formula, self.source.pixel_type())? {
+            let options = Options { cast: Cast::default(), ..self.options };
+            let sums =
+                Filtering { options, ..self.of(self.source.view()) }.solve(&sum, PixelType::F64, None)?.into_image();
+            let (problem, source) = (quotient(sums.shape(), divisor)?, Source::Device(&sums));
+            let mut divide = |room: Option<&mut Room<'_>>| {
+                let mut room = room;
+                self.device.with_fallback(|backend| {
+                    backend.filter(&problem, "", &source, None, &Choice::default(), room.as_deref_mut())
+                })
+            };
+            if dst == PixelType::F64 {
+                let mut result = divide(room)?;
+                result.made.before.push(sums.made);
+                return Ok(result);
+            }
+            let means = divide(None)?.into_image();
+            let mut result = convert(&Source::Device(&means), dst, self.options.cast, room)?;
+            result.made.before.extend([sums.made, means.made]);
+            return Ok(result);
+        }
         match conversion {
             Conversion::Before(first) => {
                 let image = convert(&self.source, first, Cast::default(), None)?.into_image();
@@ -95,7 +139,7 @@ impl Filtering<'_> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a filter that has no passes, and for a region of the result.
-    pub(crate) fn passes(&self, formula: &Formula) -> Result<Option<[Formula; 2]>> {
+    pub(crate) fn passes(&self, formula: &Formula, dst: PixelType) -> Result<Option<[Stage; 2]>> {
         let Options { stored: true, anchor, extent, .. } = self.options else { return Ok(None) };
         let wrong = |value, limit: &str| Err(Error::parameter("filter", "store between passes", value, limit));
         let (x, y) = match formula {
@@ -114,19 +158,29 @@ impl Filtering<'_> {
             return wrong("asked for with a region", "left out, or used with the whole result");
         }
         let one = || Taps::new([1.0]);
-        Ok(Some([Formula::Separable(one()?, y), Formula::Separable(x, one()?)]))
+        let (of_columns, of_rows) = (Formula::Separable(one()?, y), Formula::Separable(x, one()?));
+        // Means of integers are quotients of their sums.
+        let &Formula::Mean(width, height) = formula else {
+            return Ok(Some([(of_columns, None), (of_rows, None)]));
+        };
+        let stage = |is_float, taps, window, anchor| if is_float { (taps, None) } else { (window, anchor) };
+        let [of_y, of_x] = [Formula::Mean(1, height), Formula::Mean(width, 1)];
+        Ok(Some([
+            stage(self.source.pixel_type().is_float(), of_columns, of_y, anchor.map(|(_, row)| (0, row))),
+            stage(dst.is_float(), of_rows, of_x, anchor.map(|(column, _)| (column, 0))),
+        ]))
     }
 
     /// Computes one pass after the other, each to the output's type; into `room`, if there is one.
     pub(crate) fn solve_passes(
         &self,
-        [first, second]: &[Formula; 2],
+        [(first, first_anchor), (second, anchor)]: &[Stage; 2],
         dst: PixelType,
         room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        // Their taps have the anchor.
-        let options = Options { stored: false, anchor: None, ..self.options };
+        let options = Options { stored: false, anchor: *first_anchor, ..self.options };
         let between = Filtering { options, ..self.of(self.source.view()) }.solve(first, dst, None)?.into_image();
+        let options = Options { anchor: *anchor, ..options };
         let mut result = Filtering { options, ..self.of(Source::Device(&between)) }.solve(second, dst, room)?;
         result.made.report.copy_in += between.made.report.copy_in;
         result.made.before.push(between.made);

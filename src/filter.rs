@@ -4,7 +4,7 @@ use crate::alpha::Alpha;
 use crate::auto::Job;
 use crate::backend::Solved;
 use crate::choice::Choice;
-use crate::conversion::{Conversion, converted};
+use crate::conversion::{Conversion, converted, quotient, sum_of_integers};
 use crate::options::Options;
 use crate::setters::setters;
 use crate::target::Room;
@@ -284,10 +284,19 @@ impl<'a> Filtering<'a> {
     ) -> Result<()> {
         let Filtering { device, source, options } = self;
         let shape = source.shape();
-        if let Some(passes) = self.passes(formula)? {
-            return passes.iter().try_for_each(|pass| self.parts(pass, (src, dst), parts));
+        if let Some(passes) = self.passes(formula, dst)? {
+            return passes.iter().try_for_each(|(pass, _)| self.parts(pass, (src, dst), parts));
         }
-        match Conversion::of(formula, (src, dst), options) {
+        let conversion = Conversion::of(formula, (src, dst), options);
+        if let (Some(_), Some((sum, divisor))) = (conversion, sum_of_integers(formula, src)?) {
+            self.parts(&sum, (src, PixelType::F64), parts)?;
+            parts.push(quotient(shape, divisor)?);
+            if dst != PixelType::F64 {
+                parts.push(converted(shape, (PixelType::F64, dst), options.cast));
+            }
+            return Ok(());
+        }
+        match conversion {
             Some(Conversion::Before(first)) => {
                 parts.push(converted(shape, (src, first), Cast::default()));
                 return self.parts(formula, (first, dst), parts);
@@ -320,7 +329,7 @@ impl<'a> Filtering<'a> {
         if options.keep_alpha {
             return self.with_alpha(formula, dst, room);
         }
-        if let Some(passes) = self.passes(formula)? {
+        if let Some(passes) = self.passes(formula, dst)? {
             return self.solve_passes(&passes, dst, room);
         }
         if let Some(conversion) = Conversion::of(formula, (source.pixel_type(), dst), options) {

@@ -176,10 +176,10 @@ impl Sobel {
 fn along(
     operation: &'static str,
     (dx, dy): (u32, u32),
-    difference: &'static [f32],
-    smooth: &'static [f32],
+    difference: &'static [f64],
+    smooth: &'static [f64],
 ) -> Result<Formula> {
-    let (difference, smooth) = (Taps::new(difference)?, Taps::new(smooth)?);
+    let (difference, smooth) = (Taps::from_f64(difference)?, Taps::from_f64(smooth)?);
     match (dx, dy) {
         (1, 0) => Ok(Formula::Separable(difference, smooth)),
         (0, 1) => Ok(Formula::Separable(smooth, difference)),
@@ -194,8 +194,10 @@ impl Scharr {
 }
 
 /// The taps of Farid and Simoncelli, "Differentiation of discrete multidimensional signals" (2004), table I.
-const FARID: ([f32; 5], [f32; 5]) =
-    ([-0.10960376, -0.276691, 0.0, 0.276691, 0.10960376], [0.037659317, 0.2491534, 0.42637455, 0.2491534, 0.037659317]);
+const FARID: ([f64; 5], [f64; 5]) = (
+    [-0.109603762960254, -0.276690988455557, 0.0, 0.276690988455557, 0.109603762960254],
+    [0.0376593171958126, 0.249153396177344, 0.426374573253687, 0.249153396177344, 0.0376593171958126],
+);
 
 impl Farid {
     fn build(self) -> Result<Formula> {

@@ -90,12 +90,12 @@ pub const MAX_MOTION: u32 = 1023;
 
 impl Sharpen {
     fn build(self) -> Result<Formula> {
-        let (beside, middle) = (-self.amount as f32, (1.0 + 4.0 * self.amount) as f32);
-        if !middle.is_finite() {
+        let (beside, middle) = (-self.amount, 1.0 + 4.0 * self.amount);
+        if !(middle as f32).is_finite() {
             return Err(Error::parameter("sharpen", "amount", self.amount, "finite, also four times in f32"));
         }
         let taps = [0.0, beside, 0.0, beside, middle, beside, 0.0, beside, 0.0];
-        Ok(Formula::Dense(Mask::new(3, 3, taps)?))
+        Ok(Formula::Dense(Mask::from_f64(3, 3, taps)?))
     }
 }
 
@@ -139,8 +139,7 @@ impl MotionBlur {
                 }
             }
         }
-        let taps = taps.iter().map(|&tap| tap as f32).collect::<Vec<_>>();
-        Ok(Formula::Dense(Mask::new(width as u32, height as u32, taps)?))
+        Ok(Formula::Dense(Mask::from_f64(width as u32, height as u32, taps)?))
     }
 }
 
@@ -159,9 +158,9 @@ mod tests {
     #[test]
     fn lines_along_the_axes_and_the_diagonals() {
         for angle in [0.0, 180.0, -360.0, 720.0] {
-            assert_eq!(motion(3, angle), Mask::new(3, 1, [1.0 / 3.0; 3]).unwrap(), "{angle}");
+            assert_eq!(motion(3, angle), Mask::from_f64(3, 1, [1.0 / 3.0; 3]).unwrap(), "{angle}");
         }
-        assert_eq!(motion(3, 90.0), Mask::new(1, 3, [1.0 / 3.0; 3]).unwrap());
+        assert_eq!(motion(3, 90.0), Mask::from_f64(1, 3, [1.0 / 3.0; 3]).unwrap());
         assert_eq!(motion(4, 0.0).taps(), [0.125, 0.25, 0.25, 0.25, 0.125]);
         assert_eq!(motion(1, 33.0).taps(), [1.0]);
         // The line rises to the right: the top row's last tap is positive, not its first.

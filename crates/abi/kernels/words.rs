@@ -65,26 +65,33 @@ fn rows() -> Vec<Row> {
             }
         }
     }
-    // Matrix products of bytes: of few taps as a small parameter, of more with longer rows.
+    // Matrix products: of few taps as a small parameter, of more with longer rows.
     let sizes = [(1, "SmallParameter", "[tensor_block(1), 1]"), (2, "Parameter", "[tensor_block(2), 1]")];
     for (pairs, taps, block) in sizes {
-        // Wide masks of two digits are rare.
-        for &digits in if pairs == 1 { &[1, 2, 3][..] } else { &[1, 3] } {
-            let body = format!("words::TensorRows<{pairs}, {digits}>");
-            let row = kernel("tensor", format!("p{pairs}-d{digits}"), ["u8", "u8"], body, "TensorParams").taps(taps);
-            let row = row.block(block).shared(format!("SharedMemory::Tensor({pairs}, {digits})"), 2);
-            rows.push(row.residents(if pairs == 1 { 3 } else { 1 }));
+        // Wide masks of two digits are rare, as u16 by masks of few bits are.
+        let bytes: &[u32] = if pairs == 1 { &[1, 2, 3] } else { &[1, 3] };
+        for (src, digits) in [("u8", bytes), ("u16", &[4])] {
+            let at_once = format!("{{ tensor_rows({}) as usize }}", element(src));
+            for digits in digits {
+                let body = format!("words::TensorRows<samples::Doubles<{src}>, {pairs}, {digits}, {at_once}>");
+                let row = kernel("tensor", format!("p{pairs}-d{digits}"), [src, src], body, "TensorParams").taps(taps);
+                let shared = format!("SharedMemory::Tensor({}, {pairs}, {digits})", element(src));
+                let row = row.block(block).shared(shared, 2);
+                rows.push(row.residents(if pairs == 1 { 3 } else { 1 }));
+            }
         }
     }
-    // Masks of up to 3, 5, 7 and 9 rows: each has registers for its digits.
+    // Masks of up to 3, 5, 7 and 9 rows: each has registers for its digits; those of u16 stay in shared memory.
     for (pairs, residents) in [(2, 6), (3, 5), (4, 4), (5, 4)] {
-        for digits in [1, 3] {
-            let body = format!("words::TensorPairs<{pairs}, {digits}>");
-            let stage = format!("p{pairs}-d{digits}");
-            let row = kernel("tensor-pairs", stage, ["u8", "u8"], body, "TensorParams").taps("SmallParameter");
-            let row =
-                row.block("[TENSOR_PAIRS_BLOCK, 1]").shared(format!("SharedMemory::TensorPairs({pairs}, {digits})"), 2);
-            rows.push(row.residents(residents));
+        let wide: &[u32] = if pairs >= 4 { &[4] } else { &[] };
+        for (src, digits) in [("u8", &[1, 3][..]), ("u16", wide)] {
+            for digits in digits {
+                let body = format!("words::TensorPairs<samples::Doubles<{src}>, {pairs}, {digits}>");
+                let row = kernel("tensor-pairs", format!("p{pairs}-d{digits}"), [src, src], body, "TensorParams");
+                let shared = format!("SharedMemory::TensorPairs({}, {pairs}, {digits})", element(src));
+                let row = row.taps("SmallParameter").block("[TENSOR_PAIRS_BLOCK, 1]").shared(shared, 2);
+                rows.push(row.residents(residents));
+            }
         }
     }
     // Separable taps: of up to 17 rows by windows of 32 bytes, of more with any number of windows.

@@ -74,10 +74,10 @@ pub enum SharedMemory {
     /// Taps of both axes (accumulator type), the packed input tile, then [`BLOCKED_COLUMNS`] accumulators per row of
     /// the tile. Fields as of [`Words`](SharedMemory::Words).
     WordsAndSums(ElementType, u32, u32),
-    /// As [`tensor_bytes`] computes it. Fields: pairs of 16 bytes, digits per tap.
-    Tensor(u32, u32),
-    /// As [`tensor_pairs_bytes`] computes it. Fields: pairs of rows, digits per tap.
-    TensorPairs(u32, u32),
+    /// As [`tensor_bytes`] computes it. Fields: sample type, pairs of 16 samples, digits per tap.
+    Tensor(ElementType, u32, u32),
+    /// As [`tensor_pairs_bytes`] computes it. Fields: sample type, pairs of rows, digits per tap.
+    TensorPairs(ElementType, u32, u32),
     /// As [`tensor_axes_bytes`] computes it. Fields: windows of 32 bytes, pairs of groups of rows.
     TensorAxes(u32, u32),
     /// As [`edges_bytes`] computes it.
@@ -118,9 +118,11 @@ impl SharedMemory {
                 let tile = words_pitch(src, mask_width, channels) * rows * 4;
                 (taps + tile).next_multiple_of(8) + BLOCKED_COLUMNS * rows * sum
             }
-            SharedMemory::Tensor(pairs, digits) => tensor_bytes(pairs, digits, mask_height, tensor_height(pairs)),
-            SharedMemory::TensorPairs(pairs, digits) => {
-                tensor_pairs_bytes(pairs, digits, mask_height, TENSOR_PAIRS_HEIGHT)
+            SharedMemory::Tensor(src, pairs, digits) => {
+                tensor_bytes(src, pairs, digits, mask_height, tensor_height(src, pairs))
+            }
+            SharedMemory::TensorPairs(src, pairs, digits) => {
+                tensor_pairs_bytes(src, pairs, digits, mask_height, tensor_pairs_height(src))
             }
             SharedMemory::TensorAxes(windows, pairs) => {
                 tensor_axes_bytes(windows, pairs, mask_height, TENSOR_AXES_HEIGHT)

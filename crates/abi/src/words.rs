@@ -27,18 +27,20 @@ pub const fn tensor_block(pairs: u32) -> u32 {
 /// Output samples per row of their blocks: 16 windows of 16.
 pub const TENSOR_COLUMNS: u32 = 256;
 
-/// Output rows that a warp of them sums at a time.
-pub const TENSOR_ROWS: u32 = 4;
-
-/// Returns the most output rows per block, a multiple of the rows that its warps sum at a time.
-pub const fn tensor_height(pairs: u32) -> u32 {
-    64 + 32 * pairs
+/// Returns the output rows that a warp of them sums at a time: as many as fill its registers.
+pub const fn tensor_rows(src: ElementType) -> u32 {
+    4 / src.size_bytes()
 }
 
-/// Returns the pitch of their tile, in words: the windows, 32 bytes from the last one's start on for each pair of 16 bytes, and up to
+/// Returns the most output rows per block, a multiple of the rows that its warps sum at a time.
+pub const fn tensor_height(src: ElementType, pairs: u32) -> u32 {
+    (64 + 32 * pairs) / src.size_bytes()
+}
+
+/// Returns the pitch of their tile, in words: the windows, 32 samples from the last one's start on for each pair of 16, and up to
 /// 16 bytes before the first.
-pub const fn tensor_pitch(pairs: u32) -> u32 {
-    TENSOR_COLUMNS / 4 + 8 * pairs
+pub const fn tensor_pitch(src: ElementType, pairs: u32) -> u32 {
+    (TENSOR_COLUMNS / 4 + 8 * pairs) * src.size_bytes()
 }
 
 /// Words of zeros before a row of digits in shared memory.
@@ -56,8 +58,8 @@ pub const fn tensor_digit_words(pairs: u32) -> u32 {
 
 /// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits
 /// as the launch has them.
-pub const fn tensor_bytes(pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
-    let tile = tensor_pitch(pairs) * (rows + mask_height - 1);
+pub const fn tensor_bytes(src: ElementType, pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
+    let tile = tensor_pitch(src, pairs) * (rows + mask_height - 1);
     (tile + mask_height * digits * (pairs * 128 + tensor_digit_words(pairs))) * 4
 }
 
@@ -70,11 +72,15 @@ pub const TENSOR_WARP_COLUMNS: u32 = 128;
 /// Output samples per row of their blocks.
 pub const TENSOR_PAIRS_COLUMNS: u32 = TENSOR_PAIRS_BLOCK / 32 * TENSOR_WARP_COLUMNS;
 
-/// Pitch of their tile, in words: the windows, 16 bytes from the last one's start on, and up to 16 bytes before the first.
-pub const TENSOR_PAIRS_PITCH: u32 = TENSOR_PAIRS_COLUMNS / 4 + 8;
+/// Returns the pitch of their tile, in words: the windows, 16 samples from the last one's start on, and up to 16 bytes before the first.
+pub const fn tensor_pairs_pitch(src: ElementType) -> u32 {
+    (TENSOR_PAIRS_COLUMNS / 4 + 8) * src.size_bytes()
+}
 
-/// Most output rows per block, an even number.
-pub const TENSOR_PAIRS_HEIGHT: u32 = 48;
+/// Returns the most output rows per block, an even number.
+pub const fn tensor_pairs_height(src: ElementType) -> u32 {
+    48 / src.size_bytes()
+}
 
 /// Words of one digit of a row of taps in their launches: taps and the bytes before them fill no more. In shared memory, zeros follow up to
 /// [`tensor_digit_words`] of one pair.
@@ -87,8 +93,8 @@ pub const fn tensor_pairs_words(pairs: u32, digits: u32) -> u32 {
 
 /// Returns the shared memory per block of `rows` output rows, in bytes: the tile, whose rows `pairs` pairs of rows take from the last two
 /// output rows on, the digits as the products want them, and the digits as the launch has them.
-pub const fn tensor_pairs_bytes(pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
-    let tile = TENSOR_PAIRS_PITCH * (rows + 2 * pairs - 2);
+pub const fn tensor_pairs_bytes(src: ElementType, pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
+    let tile = tensor_pairs_pitch(src) * (rows + 2 * pairs - 2);
     (tile + tensor_pairs_words(pairs, digits) + mask_height * digits * tensor_digit_words(1)) * 4
 }
 

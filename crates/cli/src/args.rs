@@ -315,7 +315,7 @@ pub(crate) fn taps(value: &str, normalize: bool) -> crate::error::Result<Taps> {
             let limit = "one row, such as \"1 2 1\"";
             return Err(Error::parameter("separable", "taps", format!("'{value}'"), limit).into());
         }
-        Taps::new(row.taps())?
+        Taps::from_f64(row.taps_f64())?
     };
     Ok(if normalize { taps.normalized()? } else { taps })
 }

@@ -34,7 +34,8 @@ pub enum PointOp {
     },
     /// `x * y`.
     Product,
-    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, of the sum of their squares and their sum.
+    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, of the sum of their squares and their sum. What
+    /// rounding takes from `y^2` is subtracted, too.
     Deviation {
         /// How many numbers.
         n: f64,
@@ -65,10 +66,12 @@ impl PointOp {
     }
 }
 
-/// Returns the standard deviation of `n` numbers, of the sum of their squares and their sum.
+/// Returns the standard deviation of `n` numbers, of the sum of their squares and their sum: if these are exact, so is the variance,
+/// but for a rounding.
 #[inline(always)]
 pub fn deviation(n: f64, squares: f64, sum: f64) -> f64 {
-    let spread = n.mul_add(squares, -(sum * sum));
+    let square = sum * sum;
+    let spread = n.mul_add(squares, -square) - sum.mul_add(sum, -square);
     (if spread < 0.0 { 0.0 } else { spread }).sqrt() / n
 }
 

@@ -155,7 +155,9 @@ impl<S: Copy, T: Copy, F: Fn(S, T) -> (f64, f64), O: Pixel> Work for Roots<'_, S
         let (divisor, count) = (Divisor::new(count), count as f64);
         for ((out, &sum), &squares) in out.iter_mut().zip(sums).zip(squares) {
             let (sum, squares) = of(sum, squares);
-            let variance = count.mul_add(squares, -(sum * sum));
+            // Less what rounding takes from the square.
+            let square = sum * sum;
+            let variance = count.mul_add(squares, -square) - sum.mul_add(sum, -square);
             // The comparison is false for NaN, which is kept.
             let root = if variance < 0.0 { 0.0 } else { variance }.sqrt();
             // Roots of f64 may be near the ends of its range.

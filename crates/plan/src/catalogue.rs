@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn every_variant_takes_what_its_limits_say_and_no_more() {
-        let correlate = |channels, pixel, mask: (u32, u32)| {
-            let taps = vec![0.5; (mask.0 * mask.1) as usize];
+        let dense = |channels, pixel, mask: (u32, u32), tap| {
+            let taps = vec![tap; (mask.0 * mask.1) as usize];
             Problem::from(Correlate {
                 shape: Shape::new(20, 10, channels).unwrap(),
                 src: pixel,
@@ -98,6 +98,8 @@ mod tests {
                 extent: Extent::Same,
             })
         };
+        let correlate = |channels, pixel, mask| dense(channels, pixel, mask, 0.5);
+        let thirds = |channels, mask| dense(channels, U16, mask, 1.0 / 3.0);
         let noun = |taps: usize| {
             let taps = Taps::new(vec![0.5; taps]).unwrap();
             let (taps_x, taps_y) = (taps.clone(), taps);
@@ -137,6 +139,7 @@ mod tests {
             (correlate(2, I16, (1, 48)), "words-line", correlate(2, I16, (2, 1))),
             (correlate(1, U8, (49, 1)), "words-tensor", correlate(1, U8, (50, 1))),
             (correlate(4, U8, (11, 5)), "words-tensor", correlate(4, U8, (14, 1))),
+            (thirds(1, (49, 3)), "words-tensor", thirds(1, (50, 3))),
             (correlate(1, U8, (9, 9)), "words-tensor-pairs", correlate(1, U8, (9, 10))),
             (correlate(4, U8, (3, 8)), "words-tensor-pairs", correlate(4, U8, (4, 8))),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),

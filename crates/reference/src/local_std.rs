@@ -60,7 +60,10 @@ fn deviations<I: Pixel>(image: &Image<I>, filter: &LocalStd, window: &Window) ->
                         ordered_sum(x..x + filter.width as i32, &|i| Sums::of(sample(columns[(i - x) as usize], row)))
                     })
                 };
-                let variance = count.mul_add(squares, -(sum * sum));
+                // Sums of 301x301 samples of u16 have squares that f64 rounds: by `rest`.
+                let square = sum * sum;
+                let rest = sum.mul_add(sum, -square);
+                let variance = count.mul_add(squares, -square) - rest;
                 let root = if variance < 0.0 { 0.0 } else { variance.sqrt() };
                 out.push(root / count);
             }

@@ -23,10 +23,11 @@ fn deviation<D: Device>(d: D, sums: [f64; 2], [width, height]: [u32; 2]) -> f64 
     d.sqrt(variance(d, sums, count)) / count
 }
 
-/// Returns the variance times the square of the count.
+/// Returns the variance times the square of the count: of exact sums it is rounded once.
 #[inline(always)]
 fn variance<D: Device>(d: D, [sum, squares]: [f64; 2], count: f64) -> f64 {
-    let variance = d.fma(count, squares, -(sum * sum));
+    let square = sum * sum;
+    let variance = d.fma(count, squares, -square) - d.fma(sum, sum, -square);
     // Comparisons with NaN are false, so NaN stays.
     if variance < 0.0 {
         0.0

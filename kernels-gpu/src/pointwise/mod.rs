@@ -169,7 +169,8 @@ impl Body for Deviation {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f64>, dst: Global<f64>, p: &PointwiseParams) {
         let of = |x: f64, y: f64| {
-            let spread = d.fma(p.a, x, -(y * y));
+            let square = y * y;
+            let spread = d.fma(p.a, x, -square) - d.fma(y, y, -square);
             d.sqrt(if spread < 0.0 { 0.0 } else { spread }) / p.a
         };
         // SAFETY: the launch contract.

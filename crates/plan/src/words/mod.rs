@@ -118,7 +118,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor",
             Family::Words,
-            "u8; mask rows of up to 49 samples, 4096 taps and words of digits; sm_90",
+            "u8, and u16 of inexact taps; mask rows of up to 49 samples, 4096 taps and words of digits; sm_90",
             &For(tensor::rows),
         )
     },
@@ -127,7 +127,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-tensor-pairs",
             Family::Words,
-            "u8; masks of up to 9 rows of 9 samples; sm_90",
+            "u8, and u16 of inexact taps; masks of up to 9 rows of 9 samples; sm_90",
             &For(tensor::pairs),
         )
     },

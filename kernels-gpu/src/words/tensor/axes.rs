@@ -20,7 +20,7 @@
 
 use super::{store_at_any, Tile, ROUNDER};
 use crate::device::{Device, Global, Shared};
-use crate::samples::{from_bit, WARP};
+use crate::samples::{from_bit, Doubles, WARP};
 use crate::Body;
 use apron_abi::{
     tensor_axes_pitch, tensor_axes_words, tensor_digit_words, tensor_tap_words, TensorParams, TENSOR_AXES_BLOCK,
@@ -182,7 +182,7 @@ unsafe fn arrange_down<D: Device, const PAIRS: usize>(d: D, digits: Shared<u32>,
 
 /// A warp that goes down 16 columns of the tile at a time.
 struct Warp<'p, D, const WINDOWS: usize, const PAIRS: usize> {
-    tile: Tile<'p, D>,
+    tile: Tile<'p, D, Doubles<u8>>,
     /// Windows of 32 bytes along a row.
     windows: u32,
     /// Last row of the tile.
@@ -258,7 +258,9 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
     #[inline(always)]
     unsafe fn samples(&self, at: [u32; 2], window: u32) -> [[u32; 2]; 2] {
         // SAFETY: in the tile.
-        at.map(|at| [0, 4].map(|half| unsafe { self.tile.d.shared_load(Tile::<D>::WORDS, at + 8 * window + half) }))
+        at.map(|at| {
+            [0, 4].map(|half| unsafe { self.tile.d.shared_load(Tile::<D, Doubles<u8>>::WORDS, at + 8 * window + half) })
+        })
     }
 
     /// Returns the sums along the lane's two rows, one digit after the other: what a sum has of a digit takes registers for a short time.

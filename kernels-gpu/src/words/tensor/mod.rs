@@ -1,4 +1,4 @@
-//! Dense masks over bytes by products of integer matrices, on tensor cores: all sums are exact.
+//! Dense masks over bytes and u16 by products of integer matrices, on tensor cores: all sums are exact.
 //!
 //! A tap is `DIGITS` signed digits to the base 256 of `tap * 2^q`. One matrix has windows of the image in its rows; the other one digit of
 //! rows of the mask in each of its columns, a sample further in each. Their product adds what these rows of the mask contribute to 8 outputs
@@ -6,6 +6,9 @@
 //!
 //! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few outputs that these
 //! do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two digits, and have no rest.
+//!
+//! Samples of u16 are two planes of bytes ([`Planes`]), each multiplied by four digits; products of the same weight share an accumulator.
+//! The product of the lower plane and the lowest digit is left out, and is part of the bounds.
 //!
 //! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to 9 samples a row,
 //! with half of the products ([`Pairs`]). Separable taps are two products ([`Axes`]).
@@ -20,7 +23,8 @@ pub use rows::Rows;
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, Doubles, Samples, WARP};
-use apron_abi::{BorderMode, TensorParams, TENSOR_ZEROS};
+use apron_abi::{BorderMode, Element, TensorParams, TENSOR_ZEROS};
+use core::marker::PhantomData;
 
 /// The number whose addition to a smaller one leaves the latter, rounded half to even, in the lowest bits.
 const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
@@ -28,21 +32,75 @@ const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
 /// Bytes of a row that a thread copies at a time.
 const PIECE: u32 = 16;
 
-/// A lane's four sums of a product, for each digit.
-type Sums<const DIGITS: usize> = [[i32; 4]; DIGITS];
+/// Samples as planes of bytes, the lowest first: what a product takes.
+pub trait Planes: Samples {
+    /// Planes: bytes per sample.
+    const PLANES: usize = Self::Element::TYPE.size_bytes() as usize;
+    /// The largest sample.
+    const MOST: f64;
+    /// Samples per piece.
+    const OF_PIECE: u32 = PIECE / Self::Element::TYPE.size_bytes();
+    /// Returns the bytes of the four samples that begin at word `index` of shared memory, by plane; the second of bytes is 0.
+    ///
+    /// # Safety
+    /// As [`Device::shared_load`] of these words; `index` is even where they are two.
+    unsafe fn bytes<D: Device>(d: D, from: Shared<u32>, index: u32) -> [u32; 2];
+    /// Packs four outputs into words, clamped to the type's range; the second of bytes is 0.
+    fn words<D: Device>(d: D, outputs: [i32; 4]) -> [u32; 2];
+}
 
-/// Returns the sums before the first product: what the plan adds to each, in units of the middle one of three digits.
+impl Planes for Doubles<u8> {
+    const MOST: f64 = u8::MAX as f64;
+
+    #[inline(always)]
+    unsafe fn bytes<D: Device>(d: D, from: Shared<u32>, index: u32) -> [u32; 2] {
+        // SAFETY: the caller's promise.
+        [unsafe { d.shared_load(from, index) }, 0]
+    }
+
+    #[inline(always)]
+    fn words<D: Device>(d: D, outputs: [i32; 4]) -> [u32; 2] {
+        [d.word_of_bytes(outputs), 0]
+    }
+}
+
+impl Planes for Doubles<u16> {
+    const MOST: f64 = u16::MAX as f64;
+
+    #[inline(always)]
+    unsafe fn bytes<D: Device>(d: D, from: Shared<u32>, index: u32) -> [u32; 2] {
+        // SAFETY: the caller's promise.
+        let [first, second] = unsafe { d.shared_load2(from, index) };
+        [d.pick::<0x6420>(first, second), d.pick::<0x7531>(first, second)]
+    }
+
+    #[inline(always)]
+    fn words<D: Device>(d: D, [a, b, c, e]: [i32; 4]) -> [u32; 2] {
+        [d.word_of_halves([a, b]), d.word_of_halves([c, e])]
+    }
+}
+
+/// A lane's four sums of a product, for each power of 256 that digits have, or digits and planes together; the fourth is of two planes.
+type Sums = [[i32; 4]; 4];
+
+/// Returns the sums before the first product: what the plan adds to each, in units of the second power if the digits leave a rest.
 #[inline(always)]
-fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums<DIGITS> {
-    let mut sums = [[0; 4]; DIGITS];
-    sums[if DIGITS == 3 { 1 } else { 0 }] = [p.start; 4];
+fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums {
+    let mut sums = [[0; 4]; 4];
+    sums[if DIGITS >= 3 { 1 } else { 0 }] = [p.start; 4];
     sums
 }
 
 /// Returns sum `i` of all digits, rounded half to even unless it is doubtful, and its fraction in units of 2^-32, which is doubtful if
 /// it is at most the parameters' `doubt`; sums of less than three digits are exact.
 #[inline(always)]
-fn rounded<D: Device, const DIGITS: usize>(d: D, p: &TensorParams, sums: &Sums<DIGITS>, i: usize) -> (i32, u32) {
+fn rounded<D: Device, const DIGITS: usize>(d: D, p: &TensorParams, sums: &Sums, i: usize) -> (i32, u32) {
+    if DIGITS == 4 {
+        let low = (sums[0][i] >> 8).wrapping_add(sums[1][i]);
+        let high = sums[2][i].wrapping_add(sums[3][i] << 8);
+        let parts = d.multiply_wide(low, p.up).wrapping_add(d.multiply_wide(high, p.up << 8));
+        return ((parts >> 32) as i32, parts as u32);
+    }
     if DIGITS == 3 {
         let sum = (sums[0][i] >> 8).wrapping_add(sums[1][i]).wrapping_add(sums[2][i] << 8);
         // One instruction for two shifts.
@@ -93,29 +151,33 @@ unsafe fn store_at_any<D: Device>(d: D, to: u64, word: u32, is_inside: bool) {
 }
 
 /// A block's tile of the image, at the start of the shared memory, and the digits of the taps.
-struct Tile<'p, D> {
+struct Tile<'p, D, S> {
     d: D,
     p: &'p TensorParams,
     threads: u32,
     /// Pitch of the tile, in words.
     pitch: u32,
-    /// Input column, in samples, of the first byte of the tile's rows.
+    /// Input column, in samples, of the first sample of the tile's rows.
     left: i32,
-    /// Byte of the tile's rows at which the first window starts, without its place in a word.
+    /// Sample of the tile's rows at which the first window starts, without its place in four.
     first: u32,
+    samples: PhantomData<S>,
 }
 
-impl<'p, D: Device> Tile<'p, D> {
+impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
     /// The tile's words.
     const WORDS: Shared<u32> = Shared::at(0);
+    /// Bits of a sample, and all of them set.
+    const BITS: u32 = 32 / S::OF_WORD;
+    const MASK: u32 = u32::MAX >> (32 - Self::BITS);
 
     /// The tile, `pitch` words wide, of a block of `threads` threads whose outputs start at sample `strip` of their rows.
     #[inline(always)]
     fn new(d: D, p: &'p TensorParams, threads: u32, pitch: u32, strip: u32) -> Self {
         // The tile starts at a piece of the image's rows.
         let under = strip as i32 + p.whole.origin_x * p.whole.channels as i32;
-        let first = under as u32 % PIECE;
-        Tile { d, p, threads, pitch, left: under - first as i32, first }
+        let first = under as u32 % S::OF_PIECE;
+        Tile { d, p, threads, pitch, left: under - first as i32, first, samples: PhantomData }
     }
 
     /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row, and `words` words of
@@ -124,11 +186,11 @@ impl<'p, D: Device> Tile<'p, D> {
     #[inline(always)]
     unsafe fn bring<const TIMES: usize>(&self, src: u64, [outputs, words]: [u32; 2], top: i32, rows: u32) {
         let (d, p) = (self.d, &self.p.whole);
-        let (border, constant) = (BorderMode::from_u32(p.border), Doubles::<u8>::constant(p.constant));
+        let (border, constant) = (BorderMode::from_u32(p.border), S::constant(p.constant));
         let samples = (p.width * p.channels) as i32;
-        let aligned = p.row_stride.is_multiple_of(PIECE);
+        let aligned = p.row_stride.is_multiple_of(S::OF_PIECE);
         // A piece that starts inside a word is read with the word behind it.
-        let end = if aligned { samples } else { samples - 4 };
+        let end = if aligned { samples } else { samples - S::OF_WORD as i32 };
         let map = |row: u32| border.map(top + row as i32, p.height as i32);
         // SAFETY: the caller's promise. Three loops: one for all would take the instructions of all.
         unsafe {
@@ -143,9 +205,9 @@ impl<'p, D: Device> Tile<'p, D> {
         d.end_copies();
         // The words before and behind these pieces, one per thread; those that no output needs are constants.
         let needed = self.first + outputs + (p.mask_width - 1) * p.channels;
-        let before = if self.left < 0 { (-self.left as u32).div_ceil(PIECE) * 4 } else { 0 };
+        let before = if self.left < 0 { (-self.left as u32).div_ceil(S::OF_PIECE) * 4 } else { 0 };
         let before = if before < words { before } else { words };
-        let behind = if end > self.left { (end - self.left) as u32 / PIECE * 4 } else { 0 };
+        let behind = if end > self.left { (end - self.left) as u32 / S::OF_PIECE * 4 } else { 0 };
         let behind = if behind > before { behind } else { before };
         let count = before + words.saturating_sub(behind);
         let mut n = d.thread_x();
@@ -158,8 +220,9 @@ impl<'p, D: Device> Tile<'p, D> {
                 let mut bits = constant;
                 // SAFETY: as above.
                 unsafe {
-                    if 4 * word < needed {
-                        bits = self.map(src, start, self.left + 4 * word as i32, border, constant);
+                    let sample = S::OF_WORD * word;
+                    if sample < needed {
+                        bits = self.map(src, start, self.left + sample as i32, border, constant);
                     }
                     d.shared_store(Self::WORDS, row * self.pitch + word, bits);
                 }
@@ -178,18 +241,19 @@ impl<'p, D: Device> Tile<'p, D> {
         map: impl Fn(u32) -> Option<i32>,
     ) {
         let (d, lane) = (self.d, self.d.thread_x() % WARP);
-        let constant = Doubles::<u8>::constant(self.p.whole.constant);
+        let constant = S::constant(self.p.whole.constant);
         let mut inside = [false; TIMES];
         for k in 0..TIMES {
             let word = 4 * (lane + k as u32 * WARP);
-            let column = self.left + 4 * word as i32;
-            inside[k] = word < self.pitch && column >= 0 && column + PIECE as i32 <= end;
+            let column = self.left + (S::OF_WORD * word) as i32;
+            inside[k] = word < self.pitch && column >= 0 && column + S::OF_PIECE as i32 <= end;
         }
-        let first = src.wrapping_add_signed(self.left as i64 + (PIECE * lane) as i64);
+        let first = src.wrapping_add_signed(self.left as i64 * S::PLANES as i64 + (PIECE * lane) as i64);
         let mut row = d.thread_x() / WARP;
         while row < rows {
             let (to, mapped) = (row * self.pitch + 4 * lane, map(row));
-            let at = first + mapped.map_or(0, |from| from as u32 as u64 * self.p.whole.row_stride as u64);
+            let stride = self.p.whole.row_stride as u64 * S::PLANES as u64;
+            let at = first + mapped.map_or(0, |from| from as u32 as u64 * stride);
             for k in 0..TIMES {
                 let (to, at) = (to + 4 * WARP * k as u32, at + (PIECE * WARP) as u64 * k as u64);
                 // SAFETY: in the image, and in the tile; one thread writes each word.
@@ -224,7 +288,7 @@ impl<'p, D: Device> Tile<'p, D> {
         let p = &self.p.whole;
         let (channels, mut word, mut k) = (p.channels as i32, 0, 0);
         // A loop, so that its code is there once.
-        while k < 4 {
+        while k < S::OF_WORD as i32 {
             let at = column + k;
             let mut inside = Some(at);
             if at < 0 || at >= p.width as i32 * channels {
@@ -233,10 +297,10 @@ impl<'p, D: Device> Tile<'p, D> {
             }
             let sample = match inside {
                 // SAFETY: in the image.
-                Some(at) => unsafe { Doubles::<u8>::load_bits(self.d, src, start + at as u32 as u64) },
-                None => constant & 0xff,
+                Some(at) => unsafe { S::load_bits(self.d, src, start + at as u32 as u64) },
+                None => constant & Self::MASK,
             };
-            word |= sample << (8 * k);
+            word |= sample << (Self::BITS as i32 * k);
             k += 1;
         }
         word
@@ -264,7 +328,14 @@ impl<'p, D: Device> Tile<'p, D> {
         unsafe { self.d.shared_load(Self::WORDS, row * self.pitch + word) }
     }
 
-    /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is byte `n % 4` of word `n / 4` of its `words`; `place` returns the output's
+    /// Returns the bytes of four samples, which are `four` times four behind the first of the row, by plane.
+    #[inline(always)]
+    unsafe fn bytes(&self, row: u32, four: u32) -> [u32; 2] {
+        // SAFETY: the caller's promise; two words start at an even one.
+        unsafe { S::bytes(self.d, Self::WORDS, row * self.pitch + four * S::PLANES as u32) }
+    }
+
+    /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is output n in its `words`; `place` returns the output's
     /// column and row in the block, for a lane and a bit, and `sum` the output there. All threads of the warp call this together.
     #[inline(always)]
     unsafe fn settle<const N: usize>(
@@ -282,11 +353,11 @@ impl<'p, D: Device> Tile<'p, D> {
             let (x, y) = place(from, bit);
             let sum = sum(x, y);
             if lane == from {
-                let byte = bit % 4 * 8;
+                let at = bit % S::OF_WORD * Self::BITS;
                 // By constant numbers, so that the words stay in registers.
                 for k in 0..N {
-                    if bit / 4 == k as u32 {
-                        words[k] = words[k] & !(0xff << byte) | sum << byte;
+                    if bit / S::OF_WORD == k as u32 {
+                        words[k] = words[k] & !(Self::MASK << at) | sum << at;
                     }
                 }
                 doubtful &= doubtful - 1;
@@ -306,10 +377,10 @@ impl<'p, D: Device> Tile<'p, D> {
             let tap = if first + lane < taps { first + lane } else { taps - 1 };
             let row = tap.checked_div(p.mask_width).unwrap_or(0);
             let column = tap - row * p.mask_width;
-            let byte = self.first + x + column * p.channels;
+            let at = self.first + x + column * p.channels;
             // SAFETY: in the tile, and in the mask.
             let product = unsafe {
-                let sample = self.word(y + row, byte / 4) >> (byte % 4 * 8) & 0xff;
+                let sample = self.word(y + row, at / S::OF_WORD) >> (at % S::OF_WORD * Self::BITS) & Self::MASK;
                 d.tap(tap) as f64 * sample as f64
             };
             let count = if taps - first < WARP { taps - first } else { WARP };
@@ -327,6 +398,6 @@ impl<'p, D: Device> Tile<'p, D> {
             sum += d.shuffle_f64(sum, lane ^ apart);
             apart /= 2;
         }
-        (sum.clamp(0.0, 255.0) + ROUNDER).to_bits() as u32
+        (sum.clamp(0.0, S::MOST) + ROUNDER).to_bits() as u32
     }
 }

@@ -1,42 +1,42 @@
-//! Windows of 16 bytes of two rows: masks of up to nine rows, and of nine samples a row.
+//! Windows of 16 samples of two rows: masks of up to nine rows, and of nine samples a row.
 //!
 //! One matrix has 16 bytes of each of two rows of the image in each of its rows, for 16 windows 8 samples apart; the other one digit of two
-//! rows of the mask. An even output row starts at the first of two rows, an odd one at the second, with a copy of the digits that is moved
+//! rows of the mask. Two rows of u16 are two such matrices. An even output row starts at the first of two rows, an odd one at the second, with a copy of the digits that is moved
 //! down by a row. So a lane reads each row of the tile once, while its warp goes down the tile.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
 //! arrange the digits as the matrix products want them; wait for the tile; barrier
-//! read the lane's digits
+//! read the lane's digits, of bytes; those of u16 are read for each product
 //! for each two output rows of the block:
-//!     2 * PAIRS * DIGITS products
+//!     2 * PAIRS * DIGITS products of bytes; 7 / 8 of twice as many of u16
 //!     round the sums
 //!     sum again, in f64, those that may be on either side of a half
-//!     store them, two bytes a window
+//!     store them, two samples a window
 //! ```
 
-use super::{first_sums, rounded, Sums, Tile};
+use super::{first_sums, rounded, Planes, Sums, Tile};
 use crate::device::{Device, Global, Shared};
 use crate::samples::{from_bit, WARP};
 use crate::Body;
 use apron_abi::{
-    tensor_digit_words, tensor_pairs_words, TensorParams, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_PITCH,
-    TENSOR_PAIRS_TAP_WORDS, TENSOR_WARP_COLUMNS,
+    tensor_digit_words, tensor_pairs_pitch, tensor_pairs_words, Element, TensorParams, TENSOR_PAIRS_BLOCK,
+    TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_TAP_WORDS, TENSOR_WARP_COLUMNS,
 };
 
-/// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 bytes.
+/// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 samples.
 ///
 /// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`], digits of
 /// [`TENSOR_PAIRS_TAP_WORDS`] a row, and an even number of rows per block.
-pub struct Pairs<const PAIRS: usize, const DIGITS: usize>;
+pub struct Pairs<S, const PAIRS: usize, const DIGITS: usize>(S);
 
-impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
-    type Src = u8;
-    type Dst = u8;
+impl<S: Planes, const PAIRS: usize, const DIGITS: usize> Body for Pairs<S, PAIRS, DIGITS> {
+    type Src = S::Element;
+    type Dst = S::Element;
     type Params = TensorParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &TensorParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &TensorParams) {
         let (strip, top) = (d.block_x() * TENSOR_PAIRS_COLUMNS, d.block_y() * p.rows);
         let whole = &p.whole;
         // A grid may have more rows of blocks than its launch needs.
@@ -47,15 +47,21 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
         let rows = if left < p.rows { left } else { p.rows };
         let samples = whole.out_width * whole.channels;
         let outputs = if samples - strip < TENSOR_PAIRS_COLUMNS { samples - strip } else { TENSOR_PAIRS_COLUMNS };
-        let tile = Tile::new(d, p, TENSOR_PAIRS_BLOCK, TENSOR_PAIRS_PITCH, strip);
-        let fragments = Shared::at(TENSOR_PAIRS_PITCH * (p.rows + 2 * PAIRS as u32 - 2) * 4);
+        let pitch = const { tensor_pairs_pitch(S::Element::TYPE) };
+        let tile = Tile::<D, S>::new(d, p, TENSOR_PAIRS_BLOCK, pitch, strip);
+        let fragments = Shared::at(pitch * (p.rows + 2 * PAIRS as u32 - 2) * 4);
         let digits = Shared::at(fragments.offset + tensor_pairs_words(PAIRS as u32, DIGITS as u32) * 4);
         // SAFETY: the launch keeps the contract; barriers separate writing shared memory from reading it.
         unsafe {
             let needed = rows.next_multiple_of(2) + 2 * PAIRS as u32 - 2;
             // The words that the lanes of warps with outputs read.
-            let words = (tile.first + outputs.next_multiple_of(TENSOR_WARP_COLUMNS)) / 4 + 2;
-            tile.bring::<2>(src.address, [outputs, words], top as i32 + whole.origin_y, needed);
+            let fours = (tile.first + outputs.next_multiple_of(TENSOR_WARP_COLUMNS)) / 4 + 2;
+            let (words, origin) = ([outputs, fours * S::PLANES as u32], top as i32 + whole.origin_y);
+            if S::PLANES > 1 {
+                tile.bring::<3>(src.address, words, origin, needed);
+            } else {
+                tile.bring::<2>(src.address, words, origin, needed);
+            }
             let count = whole.mask_height * DIGITS as u32;
             tile.bring_digits(
                 digits,
@@ -73,15 +79,17 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Pairs<PAIRS, DIGITS> {
             }
             // The lane has two outputs of two windows.
             let x = of_warp + d.thread_x() % WARP / 4 * 8 + d.thread_x() % 4 * 2;
-            let to = dst.address + top as u64 * samples as u64 + (strip + x) as u64;
+            let to = dst.address + (top as u64 * samples as u64 + (strip + x) as u64) * S::PLANES as u64;
             let is_whole = samples.is_multiple_of(2) && of_warp + TENSOR_WARP_COLUMNS <= outputs;
-            let digits = read::<D, PAIRS, DIGITS>(d, fragments);
-            let under = [[0; 4]; PAIRS];
+            let digits =
+                if S::PLANES == 1 { read::<D, PAIRS, DIGITS>(d, fragments) } else { [[[[0; 2]; DIGITS]; PAIRS]; 2] };
+            let under = [[[0; 4]; 2]; PAIRS];
             let mut stored = 0;
             for bit in 0..8 {
                 stored |= u32::from(x + TENSOR_WARP_COLUMNS / 2 * (bit / 4) + bit % 2 < outputs) << bit;
             }
-            let mut steps = Steps { tile, of_warp, samples, row: 0, rows, digits, under, to, is_whole, stored };
+            let mut steps =
+                Steps { tile, fragments, of_warp, samples, row: 0, rows, digits, under, to, is_whole, stored };
             for k in 0..PAIRS {
                 steps.under[k] = steps.samples(2 * k as u32);
             }
@@ -142,22 +150,30 @@ unsafe fn arrange<D: Device, const PAIRS: usize, const DIGITS: usize>(
 /// Reads a lane's digits.
 #[inline(always)]
 unsafe fn read<D: Device, const PAIRS: usize, const DIGITS: usize>(d: D, from: Shared<u32>) -> Digits<PAIRS, DIGITS> {
-    let (lane, mut digits) = (d.thread_x() % WARP, [[[[0; 2]; DIGITS]; PAIRS]; 2]);
+    let mut digits = [[[[0; 2]; DIGITS]; PAIRS]; 2];
     for odd in 0..2 {
         for pair in 0..PAIRS {
             for digit in 0..DIGITS {
-                let at = ((odd * PAIRS + pair) * DIGITS + digit) as u32 * FRAGMENT + 2 * lane;
                 // SAFETY: in the fragments.
-                digits[odd][pair][digit] = unsafe { d.shared_load2(from, at) };
+                digits[odd][pair][digit] = unsafe { read_one(d, from, (odd * PAIRS + pair) * DIGITS + digit) };
             }
         }
     }
     digits
 }
 
+/// Reads a lane's digits for product `at`.
+#[inline(always)]
+unsafe fn read_one<D: Device>(d: D, from: Shared<u32>, at: usize) -> [u32; 2] {
+    // SAFETY: the caller's promise.
+    unsafe { d.shared_load2(from, at as u32 * FRAGMENT + 2 * (d.thread_x() % WARP)) }
+}
+
 /// A warp that goes down its columns of the tile.
-struct Steps<'p, D, const PAIRS: usize, const DIGITS: usize> {
-    tile: Tile<'p, D>,
+struct Steps<'p, D, S, const PAIRS: usize, const DIGITS: usize> {
+    tile: Tile<'p, D, S>,
+    /// The digits as the products want them, in shared memory.
+    fragments: Shared<u32>,
     /// First output of the warp in the block; outputs per row of the image.
     of_warp: u32,
     samples: u32,
@@ -165,8 +181,8 @@ struct Steps<'p, D, const PAIRS: usize, const DIGITS: usize> {
     row: u32,
     rows: u32,
     digits: Digits<PAIRS, DIGITS>,
-    /// The samples under the output rows, two rows each; the place of the first moves on by one with each step.
-    under: [[u32; 4]; PAIRS],
+    /// The samples under the output rows, two rows each, by plane; the place of the first moves on by one with each step.
+    under: [[[u32; 4]; 2]; PAIRS],
     /// Address of the lane's first output of the row.
     to: u64,
     /// Whether all outputs of the warp are inside the row, and at even addresses.
@@ -175,17 +191,28 @@ struct Steps<'p, D, const PAIRS: usize, const DIGITS: usize> {
     stored: u32,
 }
 
-impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIGITS> {
-    /// Returns the words that the lane has of two rows of the tile.
+impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, S, PAIRS, DIGITS> {
+    /// Returns the samples that the lane has of two rows of the tile, by plane.
     #[inline(always)]
-    unsafe fn samples(&self, row: u32) -> [u32; 4] {
+    unsafe fn samples(&self, row: u32) -> [[u32; 4]; 2] {
         let lane = self.tile.d.thread_x() % WARP;
         let at = (self.tile.first + self.of_warp) / 4 + 2 * (lane / 4) + lane % 4;
         // The second of a lane's windows is 8 further.
         let [half, next] = [TENSOR_WARP_COLUMNS / 8, 1];
         // SAFETY: in the tile.
-        [(0, 0), (0, half), (next, 0), (next, half)]
-            .map(|(below, right)| unsafe { self.tile.word(row + below, at + right) })
+        let [a, b, c, e] = [(0, 0), (0, half), (next, 0), (next, half)]
+            .map(|(below, right)| unsafe { self.tile.bytes(row + below, at + right) });
+        [[a[0], b[0], c[0], e[0]], [a[1], b[1], c[1], e[1]]]
+    }
+
+    /// Returns a lane's digits for odd or even output rows.
+    #[inline(always)]
+    unsafe fn digits(&self, odd: usize, pair: usize, digit: usize) -> [u32; 2] {
+        if S::PLANES == 1 {
+            return self.digits[odd][pair][digit];
+        }
+        // SAFETY: in the fragments.
+        unsafe { read_one(self.tile.d, self.fragments, (odd * PAIRS + pair) * DIGITS + digit) }
     }
 
     /// Computes two output rows; the samples of their first rows are in place `OLDEST`. Returns whether others follow.
@@ -198,8 +225,15 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
             let samples = self.under[(OLDEST + pair) % PAIRS];
             for odd in 0..2 {
                 for digit in 0..DIGITS {
-                    let of = &mut sums[odd][digit];
-                    *of = d.multiply_bytes(samples, self.digits[odd][pair][digit], *of);
+                    // SAFETY: in the fragments.
+                    let words = unsafe { self.digits(odd, pair, digit) };
+                    for plane in 0..S::PLANES {
+                        // As in `Rows`.
+                        if digit + plane + 1 >= S::PLANES {
+                            let of = &mut sums[odd][digit + plane + 1 - S::PLANES];
+                            *of = d.multiply_bytes(samples[plane], words, *of);
+                        }
+                    }
                 }
             }
             if pair == 0 && follows {
@@ -215,24 +249,27 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
 
     /// Rounds the sums of two output rows, and stores them.
     #[inline(always)]
-    unsafe fn finish(&mut self, sums: &[Sums<DIGITS>; 2]) {
+    unsafe fn finish(&mut self, sums: &[Sums; 2]) {
         let (d, p) = (self.tile.d, self.tile.p);
-        let (mut words, mut lowest) = ([0; 2], u32::MAX);
+        let (mut words, mut lowest) = ([0; 4], u32::MAX);
         for window in 0..2 {
             let mut outputs = [0; 4];
             for i in 0..4 {
-                let (output, fraction) = rounded(d, p, &sums[i / 2], 2 * window + i % 2);
+                let (output, fraction) = rounded::<D, DIGITS>(d, p, &sums[i / 2], 2 * window + i % 2);
                 outputs[i] = output;
                 lowest = if fraction < lowest { fraction } else { lowest };
             }
-            words[window] = d.word_of_bytes(outputs);
+            let packed = S::words(d, outputs);
+            for plane in 0..S::PLANES {
+                words[window * S::PLANES + plane] = packed[plane];
+            }
         }
-        if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
+        if DIGITS >= 3 && d.ballot(lowest <= p.doubt) != 0 {
             // One bit per output, as in `stored`.
             let mut doubtful = 0;
             for bit in 0..8 {
                 let (window, y, i) = (bit / 4, bit / 2 % 2, bit % 2);
-                let (_, fraction) = rounded(d, p, &sums[y], 2 * window + i);
+                let (_, fraction) = rounded::<D, DIGITS>(d, p, &sums[y], 2 * window + i);
                 doubtful |= u32::from(fraction <= p.doubt) << bit;
             }
             doubtful &= if self.row + 1 < self.rows { self.stored } else { self.stored & 0b0011_0011 };
@@ -243,31 +280,40 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, D, PAIRS, DIG
             // SAFETY: the whole warp is here.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
+        // Two samples a window, in the lower bits of a word.
+        let (size, bits) = (S::PLANES as u64, 32 / S::OF_WORD);
         let right = TENSOR_WARP_COLUMNS as u64 / 2;
         for y in 0..2 {
             if self.row + y < self.rows {
-                let outputs = words.map(|word| word >> (16 * y));
+                let outputs = if S::PLANES > 1 {
+                    [words[y as usize], words[2 + y as usize]]
+                } else {
+                    [words[0], words[1]].map(|word| word >> (16 * y))
+                };
                 // SAFETY: in the output row.
                 unsafe {
-                    if self.is_whole {
+                    if self.is_whole && S::PLANES > 1 {
+                        d.store(Global::<u32>::at(self.to), 0, outputs[0]);
+                        d.store(Global::<u32>::at(self.to), right / 2, outputs[1]);
+                    } else if self.is_whole {
                         d.store(Global::<u16>::at(self.to), 0, outputs[0] as u16);
                         d.store(Global::<u16>::at(self.to), right / 2, outputs[1] as u16);
                     } else {
                         let mut i = 0;
                         // A loop, so that its code is there once.
                         while i < 4 {
-                            let byte = outputs[0] >> (8 * (i % 2));
-                            let byte = if i < 2 { byte } else { outputs[1] >> (8 * (i % 2)) };
+                            let sample = outputs[0] >> (bits * (i % 2));
+                            let sample = if i < 2 { sample } else { outputs[1] >> (bits * (i % 2)) };
                             let x = i / 2 * right as u32 + i % 2;
                             if self.stored >> (i / 2 * 4 + i % 2) & 1 == 1 {
-                                d.store(Global::<u8>::at(self.to), x as u64, byte as u8);
+                                S::store_bits(d, self.to + x as u64 * size, sample);
                             }
                             i += 1;
                         }
                     }
                 }
             }
-            self.to += self.samples as u64;
+            self.to += self.samples as u64 * size;
         }
     }
 }

@@ -1,76 +1,82 @@
-//! Windows of 32 bytes of a row: masks of any height.
+//! Windows of 32 samples of a row: masks of any height.
 //!
 //! One matrix has 32 bytes of a row of the image in each of its rows, for 16 windows 16 samples apart; the other one digit of a row of the
-//! mask.
+//! mask. A row of u16 is two such matrices.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
 //! arrange the digits as the matrix products want them; wait for the tile; barrier
 //! for each group of ROWS output rows of the warp:
-//!     for each row of the mask: ROWS * PAIRS * DIGITS * 2 products
+//!     for each row of the mask: ROWS * PAIRS * DIGITS * 2 products of bytes; 7 / 8 of twice as many of u16
 //!     round the sums
 //!     sum again, in f64, those that may be on either side of a half
 //!     store them as words
 //! ```
 
-use super::{first_sums, rounded, Sums, Tile};
+use super::{first_sums, rounded, Planes, Sums, Tile};
 use crate::device::{Device, Global, Shared};
-use crate::samples::{from_bit, Doubles, Place, WARP};
+use crate::samples::{from_bit, Place, WARP};
 use crate::Body;
 use apron_abi::{
-    tensor_block, tensor_digit_words, tensor_pitch, tensor_tap_words, TensorParams, TENSOR_COLUMNS, TENSOR_ROWS,
+    tensor_block, tensor_digit_words, tensor_pitch, tensor_tap_words, Element, TensorParams, TENSOR_COLUMNS,
 };
 
-/// Output rows that a warp sums at a time, with one read of the digits.
-const ROWS: usize = TENSOR_ROWS as usize;
-
-/// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 bytes.
+/// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 samples; a warp sums `ROWS` output rows at a time,
+/// with one read of the digits.
 ///
 /// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory is
 /// [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them,
 /// [`tensor_tap_words`] words a row.
-pub struct Rows<const PAIRS: usize, const DIGITS: usize>;
+pub struct Rows<S, const PAIRS: usize, const DIGITS: usize, const ROWS: usize>(S);
 
 /// A lane's sums: by output row and half of a window's four outputs, those of two outputs of two windows.
-type RowsSums<const DIGITS: usize> = [[Sums<DIGITS>; 2]; ROWS];
+type RowsSums<const ROWS: usize> = [[Sums; 2]; ROWS];
 
-impl<const PAIRS: usize, const DIGITS: usize> Body for Rows<PAIRS, DIGITS> {
-    type Src = u8;
-    type Dst = u8;
+/// The samples that a lane of a product has: by pair of 16 bytes and plane.
+type Fragments<const PAIRS: usize> = [[[u32; 4]; 2]; PAIRS];
+
+impl<S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize> Body for Rows<S, PAIRS, DIGITS, ROWS> {
+    type Src = S::Element;
+    type Dst = S::Element;
     type Params = TensorParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &TensorParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &TensorParams) {
         let (strip, top) = (d.block_x() * TENSOR_COLUMNS, d.block_y() * p.rows);
         let whole = &p.whole;
         // A grid may have more rows of blocks than its launch needs.
         if top >= whole.out_height {
             return;
         }
-        let (pitch, threads) = (tensor_pitch(PAIRS as u32), tensor_block(PAIRS as u32));
+        let (pitch, threads) = (const { tensor_pitch(S::Element::TYPE, PAIRS as u32) }, tensor_block(PAIRS as u32));
         let rows = p.rows + whole.mask_height - 1;
         let fragments = Shared::at(pitch * rows * 4);
         let count = whole.mask_height * DIGITS as u32;
         let digits = Shared::at(pitch * rows * 4 + count * PAIRS as u32 * FRAGMENT * 4);
-        let block = Block { tile: Tile::new(d, p, threads, pitch, strip), fragments, digits };
+        let block = Block::<D, S> { tile: Tile::new(d, p, threads, pitch, strip), fragments, digits };
         // SAFETY: the launch keeps the contract; barriers separate writing shared memory from reading it.
         unsafe {
             let left = whole.out_height - top;
-            let needed = if left < p.rows { rows - (p.rows - left) / TENSOR_ROWS * TENSOR_ROWS } else { rows };
+            let needed = if left < p.rows { rows - (p.rows - left) / ROWS as u32 * ROWS as u32 } else { rows };
             let outputs = whole.out_width * whole.channels - strip;
             let outputs = if outputs < TENSOR_COLUMNS { outputs } else { TENSOR_COLUMNS };
-            block.tile.bring::<1>(src.address, [outputs, pitch], top as i32 + whole.origin_y, needed);
+            let (words, origin) = ([outputs, pitch], top as i32 + whole.origin_y);
+            if S::PLANES > 1 {
+                block.tile.bring::<2>(src.address, words, origin, needed);
+            } else {
+                block.tile.bring::<1>(src.address, words, origin, needed);
+            }
             let words = [tensor_tap_words(PAIRS as u32), tensor_digit_words(PAIRS as u32)];
             block.tile.bring_digits(digits, whole.mask_width * whole.mask_height, count, words);
             d.barrier();
             block.arrange::<PAIRS>(count);
             d.wait_copies::<0>();
             d.barrier();
-            let mut row = d.thread_x() / WARP * TENSOR_ROWS;
+            let mut row = d.thread_x() / WARP * ROWS as u32;
             while row < p.rows && top + row < whole.out_height {
-                let sums = block.sum::<PAIRS, DIGITS>(row);
-                block.finish(dst.address, (strip, top), row, &sums);
-                row += threads / WARP * TENSOR_ROWS;
+                let sums = block.sum::<PAIRS, DIGITS, ROWS>(row);
+                block.finish::<DIGITS, ROWS>(dst.address, (strip, top), row, &sums);
+                row += threads / WARP * ROWS as u32;
             }
         }
     }
@@ -79,9 +85,12 @@ impl<const PAIRS: usize, const DIGITS: usize> Body for Rows<PAIRS, DIGITS> {
 /// Words of one digit of a row of the mask, for 32 bytes of the image: four per lane.
 const FRAGMENT: u32 = 4 * WARP;
 
+/// Words of a lane's outputs that a warp sums at a time: those of 4 rows of bytes, or of 2 of u16.
+const WORDS: usize = 8;
+
 /// What the threads of a block share.
-struct Block<'p, D> {
-    tile: Tile<'p, D>,
+struct Block<'p, D, S> {
+    tile: Tile<'p, D, S>,
     /// The digits as the products want them.
     fragments: Shared<u32>,
     /// The digits as they come, a row after the other.
@@ -89,18 +98,20 @@ struct Block<'p, D> {
 }
 
 /// A warp's sums while it goes down the rows of the mask.
-struct Steps<'b, 'p, D, const PAIRS: usize, const DIGITS: usize> {
-    block: &'b Block<'p, D>,
+struct Steps<'b, 'p, D, S, const PAIRS: usize, const DIGITS: usize, const ROWS: usize> {
+    block: &'b Block<'p, D, S>,
     /// First output row, in the block.
     first: u32,
     /// Row of the mask.
     of_mask: u32,
     /// The samples under this row, by output row; the place of the first output row moves on by one with each row of the mask.
-    under: [[[u32; 4]; PAIRS]; ROWS],
-    sums: RowsSums<DIGITS>,
+    under: [Fragments<PAIRS>; ROWS],
+    sums: RowsSums<ROWS>,
 }
 
-impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, '_, D, PAIRS, DIGITS> {
+impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize>
+    Steps<'_, '_, D, S, PAIRS, DIGITS, ROWS>
+{
     /// Adds a row of the mask; the samples of the first output row are in place `OLDEST`. Returns whether another row follows.
     #[inline(always)]
     unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
@@ -117,10 +128,16 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, '_, D, PAIRS,
                 // SAFETY: in the fragments.
                 let words = unsafe { d.shared_load4(block.fragments, at * FRAGMENT + 4 * lane) };
                 for k in 0..ROWS {
-                    let samples = self.under[(OLDEST + k) % ROWS][pair];
-                    let of = &mut self.sums[k];
-                    of[0][digit] = d.multiply_bytes(samples, [words[0], words[1]], of[0][digit]);
-                    of[1][digit] = d.multiply_bytes(samples, [words[2], words[3]], of[1][digit]);
+                    for plane in 0..S::PLANES {
+                        // Of two planes, that of the lowest bytes by the lowest digit is left out.
+                        if digit + plane + 1 >= S::PLANES {
+                            let power = digit + plane + 1 - S::PLANES;
+                            let samples = self.under[(OLDEST + k) % ROWS][pair][plane];
+                            let of = &mut self.sums[k];
+                            of[0][power] = d.multiply_bytes(samples, [words[0], words[1]], of[0][power]);
+                            of[1][power] = d.multiply_bytes(samples, [words[2], words[3]], of[1][power]);
+                        }
+                    }
                 }
             }
         }
@@ -130,7 +147,7 @@ impl<D: Device, const PAIRS: usize, const DIGITS: usize> Steps<'_, '_, D, PAIRS,
     }
 }
 
-impl<D: Device> Block<'_, D> {
+impl<D: Device, S: Planes> Block<'_, D, S> {
     /// Arranges `count` rows of digits: each lane of a product reads its words at once.
     ///
     /// Column n of the matrix is for output 4 * (n / 2) + n % 2 of each window, and two more in the second product, so that a lane's
@@ -161,73 +178,83 @@ impl<D: Device> Block<'_, D> {
         }
     }
 
-    /// Returns the words of a row of the tile that a lane of a product has.
+    /// Returns the samples of a row of the tile that a lane of a product has.
     #[inline(always)]
-    unsafe fn samples<const PAIRS: usize>(&self, row: u32) -> [[u32; 4]; PAIRS] {
+    unsafe fn samples<const PAIRS: usize>(&self, row: u32) -> Fragments<PAIRS> {
         let at = self.tile.first / 4 + self.tile.d.thread_x() % WARP;
-        let mut words = [[0; 4]; PAIRS];
+        let mut fragments = [[[0; 4]; 2]; PAIRS];
         for pair in 0..PAIRS {
             for k in 0..4 {
-                // Windows 8 further, then the second 16 bytes of both.
+                // Windows 8 further, then the second 16 samples of both.
                 let at = at + 8 * pair as u32 + 32 * (k as u32 % 2) + 4 * (k as u32 / 2);
                 // SAFETY: in the tile.
-                words[pair][k] = unsafe { self.tile.word(row, at) };
+                let bytes = unsafe { self.tile.bytes(row, at) };
+                for plane in 0..S::PLANES {
+                    fragments[pair][plane][k] = bytes[plane];
+                }
             }
         }
-        words
+        fragments
     }
 
     /// Returns the sums of the output rows from `row` on.
     #[inline(always)]
-    unsafe fn sum<const PAIRS: usize, const DIGITS: usize>(&self, row: u32) -> RowsSums<DIGITS> {
-        let sums = [[first_sums(self.tile.p); 2]; ROWS];
+    unsafe fn sum<const PAIRS: usize, const DIGITS: usize, const ROWS: usize>(&self, row: u32) -> RowsSums<ROWS> {
+        let sums = [[first_sums::<DIGITS>(self.tile.p); 2]; ROWS];
         // Of each output row the samples under the current row of the mask.
-        let mut under = [[[0; 4]; PAIRS]; ROWS];
+        let mut under = [[[[0; 4]; 2]; PAIRS]; ROWS];
         for k in 0..ROWS {
             // SAFETY: in the tile, as below.
             under[k] = unsafe { self.samples(row + k as u32) };
         }
-        let mut steps = Steps { block: self, first: row, of_mask: 0, under, sums };
+        let mut steps = Steps::<D, S, PAIRS, DIGITS, ROWS> { block: self, first: row, of_mask: 0, under, sums };
         // SAFETY: the tile has all rows under the outputs.
         unsafe {
-            // Each row of the tile takes the place of the one that no output needs any more: four copies of a step, whose
+            // Each row of the tile takes the place of the one that no output needs any more: a copy of a step per row, whose
             // registers have constant numbers.
-            while steps.add::<0>() && steps.add::<1>() && steps.add::<2>() && steps.add::<3>() {}
+            while steps.add::<0>()
+                && steps.add::<1>()
+                && (ROWS < 3 || steps.add::<2>())
+                && (ROWS < 4 || steps.add::<3>())
+            {}
         }
         steps.sums
     }
 
     /// Rounds the sums of the output rows from `row` of the block on, and stores them.
     #[inline(always)]
-    unsafe fn finish<const DIGITS: usize>(
+    unsafe fn finish<const DIGITS: usize, const ROWS: usize>(
         &self,
         dst: u64,
         (strip, top): (u32, u32),
         row: u32,
-        sums: &RowsSums<DIGITS>,
+        sums: &RowsSums<ROWS>,
     ) {
         let (d, p, lane) = (self.tile.d, self.tile.p, self.tile.d.thread_x() % WARP);
         let samples = p.whole.out_width * p.whole.channels;
         let x = strip + 4 * lane;
         let of_words = samples.is_multiple_of(4);
-        let (mut words, mut lowest) = ([0; 2 * ROWS], u32::MAX);
+        let (mut words, mut lowest) = ([0; WORDS], u32::MAX);
         for k in 0..ROWS {
             for window in 0..2 {
                 let mut outputs = [0; 4];
                 for i in 0..4 {
-                    let (output, fraction) = rounded(d, p, &sums[k][i / 2], 2 * window + i % 2);
+                    let (output, fraction) = rounded::<D, DIGITS>(d, p, &sums[k][i / 2], 2 * window + i % 2);
                     outputs[i] = output;
                     lowest = if fraction < lowest { fraction } else { lowest };
                 }
-                words[2 * k + window] = d.word_of_bytes(outputs);
+                let packed = S::words(d, outputs);
+                for plane in 0..S::PLANES {
+                    words[(2 * k + window) * S::PLANES + plane] = packed[plane];
+                }
             }
         }
-        if DIGITS == 3 && d.ballot(lowest <= p.doubt) != 0 {
+        if DIGITS >= 3 && d.ballot(lowest <= p.doubt) != 0 {
             // One bit per output: of row k and window w from bit 8 * k + 4 * w on.
             let mut doubtful = 0;
             for bit in 0..8 * ROWS {
                 let (k, window, i) = (bit / 8, bit / 4 % 2, bit % 4);
-                let (_, fraction) = rounded(d, p, &sums[k][i / 2], 2 * window + i % 2);
+                let (_, fraction) = rounded::<D, DIGITS>(d, p, &sums[k][i / 2], 2 * window + i % 2);
                 let inside = x + TENSOR_COLUMNS / 2 * window as u32 + (i as u32) < samples;
                 let inside = inside && top + row + (k as u32) < p.whole.out_height;
                 doubtful |= u32::from(fraction <= p.doubt && inside) << bit;
@@ -236,26 +263,33 @@ impl<D: Device> Block<'_, D> {
             // SAFETY: the whole warp is here.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
-        let (mut to, mut y) = (dst + (top + row) as u64 * samples as u64, top + row);
-        let end = if p.whole.out_height - y < TENSOR_ROWS { p.whole.out_height } else { y + TENSOR_ROWS };
+        let size = S::PLANES as u64;
+        let (mut to, mut y) = (dst + (top + row) as u64 * samples as u64 * size, top + row);
+        let end = if p.whole.out_height - y < ROWS as u32 { p.whole.out_height } else { y + ROWS as u32 };
         // A loop, since the code for rows that start inside words is long.
         while y < end {
             for window in 0..2 {
                 let x = x + TENSOR_COLUMNS / 2 * window as u32;
+                let stored = [words[S::PLANES * window], if S::PLANES > 1 { words[S::PLANES * window + 1] } else { 0 }];
                 // SAFETY: the place is correct, and the whole warp is here.
                 unsafe {
                     if !of_words {
                         let place = Place { row: to, first: x as i32, samples: samples as i32, whole: false };
-                        place.store_aligned::<D, Doubles<u8>>(d, 1, 1, [words[window], 0, 0, 0]);
+                        place.store_aligned::<D, S>(d, 1, S::PLANES, [stored[0], stored[1], 0, 0]);
                     } else if x < samples {
-                        d.store(Global::<u32>::at(to + x as u64), 0, words[window]);
+                        let at = Global::<u32>::at(to + x as u64 * size);
+                        if S::PLANES > 1 {
+                            d.store2(at, 0, stored);
+                        } else {
+                            d.store(at, 0, stored[0]);
+                        }
                     }
                 }
             }
-            for k in 2..2 * ROWS {
-                words[k - 2] = words[k];
+            for k in 2 * S::PLANES..2 * S::PLANES * ROWS {
+                words[k - 2 * S::PLANES] = words[k];
             }
-            (to, y) = (to + samples as u64, y + 1);
+            (to, y) = (to + samples as u64 * size, y + 1);
         }
     }
 }

@@ -91,7 +91,7 @@ const FILTERS: &[Filters] = &[
         channels: 1,
         images: &[TINY, SMALL, SCREEN, LARGE],
         separable: &[3, 5, 9, 17, 33, 65, 129, 257],
-        dense: &[3, 5, 7, 9, 15],
+        dense: &[3, 5, 7, 9, 15, 31],
         boxes: &[],
     },
     Filters {

@@ -123,8 +123,8 @@ impl Image {
 /// Three signed digits to the base 256 of each tap, the lowest first, and what kernels add to their sums.
 #[derive(Debug, PartialEq)]
 struct Digits {
-    along_rows: Vec<[i8; 3]>,
-    down_columns: Vec<[i8; 3]>,
+    along_rows: Vec<[i8; 4]>,
+    down_columns: Vec<[i8; 4]>,
     /// As [`TensorParams`] has them.
     along: i32,
     fraction: u32,
@@ -134,7 +134,7 @@ struct Digits {
 /// The taps of an axis, times `2^scale`, as digits.
 struct Scaled {
     scale: i32,
-    digits: Vec<[i8; 3]>,
+    digits: Vec<[i8; 4]>,
     /// The numbers of the digits.
     whole: Vec<i64>,
     /// What rounding took from each.

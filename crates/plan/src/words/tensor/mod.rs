@@ -1,4 +1,4 @@
-//! Recipes of the kernels that multiply matrices of bytes: taps as digits, and the bounds of what the digits leave out.
+//! Recipes of the kernels that multiply matrices of bytes, planes of samples by digits of taps, and the bounds of what these leave out.
 
 mod axes;
 
@@ -9,32 +9,31 @@ use crate::summation::{Summation, exact_sums, total};
 use crate::variant::Variant;
 use crate::{Launch, Machine, conv2d, kernels};
 use apron_abi::{
-    ElementType, Kernel, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_HEIGHT,
-    TENSOR_PAIRS_TAP_WORDS, TENSOR_ROWS, TensorParams, tensor_block, tensor_bytes, tensor_height, tensor_pairs_bytes,
-    tensor_tap_words,
+    Kernel, MAX_TAPS, Params, TENSOR_COLUMNS, TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_TAP_WORDS, TensorParams, tensor_block,
+    tensor_bytes, tensor_height, tensor_pairs_bytes, tensor_pairs_height, tensor_rows, tensor_tap_words,
 };
 use apron_core::{Correlate, Error, PixelType, Result, Shape, Window};
 
-/// The largest sample.
+/// The largest byte.
 const MOST: f64 = 255.0;
-/// Fewest bits of fraction of taps that three digits take: sums of fewer are halfway between two integers too often.
+/// Fewest bits of fraction of taps that three or four digits take: sums of fewer are halfway between two integers too often.
 const FEWEST_BITS: i32 = 12;
 
 /// A mask that the kernels may take, over rows that they can address.
 struct Fitting {
     window: Window,
     digits: Digits,
-    /// Bytes of a word before the first tap: windows start inside a word of the tile, whose rows start at a word of the image's.
+    /// Samples before the first tap: windows start at every fourth sample of the tile, whose rows start at a word of the image's.
     inside: u32,
-    /// Bytes of a row under `outputs` outputs.
+    /// Samples of a row under `outputs` outputs.
     reach: u64,
 }
 
 impl Fitting {
-    /// Splits the problem's mask if rows of `room` bytes under `outputs` outputs suffice for it.
+    /// Splits the problem's mask if rows of `room` samples under `outputs` outputs suffice for it.
     fn of(problem: &Correlate, variant: &Variant, (outputs, room): (u64, u64)) -> Result<Fitting> {
         let (mask, window, channels) = (&problem.mask, problem.window()?, problem.shape.channels);
-        if problem.clamp || [problem.src, problem.dst] != [PixelType::U8; 2] {
+        if problem.clamp || problem.src != problem.dst || ![PixelType::U8, PixelType::U16].contains(&problem.src) {
             let what = format!("clamped sums, or {} to {} pixels", problem.src, problem.dst);
             return Err(variant.refused(what));
         }
@@ -52,7 +51,7 @@ impl Fitting {
         if reach > room || mask.taps().len() > MAX_TAPS {
             return Err(too_large(problem, variant));
         }
-        let digits = Digits::of(mask.taps()).map_err(|what| variant.refused(what))?;
+        let digits = Digits::of(mask.taps(), problem.src.size_bytes() as u32).map_err(|what| variant.refused(what))?;
         Ok(Fitting { window, digits, inside, reach })
     }
 
@@ -81,7 +80,7 @@ impl Fitting {
                 odd: (digits.fraction > 0) as u32,
                 doubt: digits.doubt,
                 ordered: digits.ordered as u32,
-                up: if digits.count == 3 { 1 << (32 - digits.fraction) } else { 0 },
+                up: if digits.count >= 3 { 1 << (32 - digits.fraction) } else { 0 },
                 along: 0,
             }),
             taps: problem.mask.taps().iter().copied().chain(words.into_iter().map(f32::from_bits)).collect(),
@@ -112,22 +111,22 @@ fn height_of(
     if fits(rows) { Ok(rows) } else { Err(bytes(rows)) }
 }
 
-/// Plans correlation of bytes with a mask of any height.
+/// Plans correlation of bytes, or of u16, with a mask of any height.
 pub(super) fn rows(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let mask = &problem.mask;
+    let (mask, src) = (&problem.mask, problem.src.element());
     let fitting = Fitting::of(problem, variant, (16, 64))?;
     let digits = &fitting.digits;
     let found = (fitting.reach.div_ceil(32) as u32..=2).find_map(|pairs| {
         let stage = format!("p{pairs}-d{}", digits.count);
-        let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)?;
+        let kernel = kernels::find(variant.name, &stage, src, src)?;
         let words = digits.words(mask.width(), problem.shape.channels, (tensor_tap_words(pairs), fitting.inside));
         (mask.taps().len() + words.len() <= kernel.facts().taps.capacity()).then_some((pairs, kernel, words))
     });
     let (pairs, kernel, words) = found.ok_or_else(|| too_large(problem, variant))?;
-    let at_once = tensor_block(pairs) / 32 * TENSOR_ROWS;
-    let bytes = |rows: u32| tensor_bytes(pairs, digits.count as u32, mask.height(), rows);
+    let at_once = tensor_block(pairs) / 32 * tensor_rows(src);
+    let bytes = |rows: u32| tensor_bytes(src, pairs, digits.count as u32, mask.height(), rows);
     let out = (TENSOR_COLUMNS, fitting.window.out);
-    let heights = [tensor_height(pairs), 2 * at_once, at_once];
+    let heights = [tensor_height(src, pairs), 2 * at_once, at_once];
     let rows = height_of(&heights, out, 3, bytes, machine)
         .map_err(|bytes| variant.refused(format!("{bytes} bytes of shared memory")))?;
     let launch = fitting.launch(problem, kernel, [TENSOR_COLUMNS, rows], bytes(rows), words);
@@ -135,20 +134,22 @@ pub(super) fn rows(problem: &Correlate, variant: &Variant, machine: &Machine) ->
     Ok((of.buffers(fitting.window.out), vec![launch]))
 }
 
-/// Plans correlation of bytes with a mask of up to 9 rows.
+/// Plans correlation of bytes, or of u16, with a mask of up to 9 rows.
 pub(super) fn pairs(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let mask = &problem.mask;
+    let (mask, src) = (&problem.mask, problem.src.element());
     let fitting = Fitting::of(problem, variant, (8, 16))?;
     let digits = &fitting.digits;
     // An odd output row takes the digits a row further down.
-    let pairs = (mask.height() / 2 + 1).max(2);
-    let stage = format!("p{pairs}-d{}", digits.count);
-    let kernel = kernels::find(variant.name, &stage, ElementType::U8, ElementType::U8)
-        .ok_or_else(|| variant.refused(format!("{} digits of {} rows of taps", digits.count, mask.height())))?;
+    let (fewest, most) = ((mask.height() / 2 + 1).max(2), 5);
+    let found = (fewest..=most).find_map(|pairs| {
+        kernels::find(variant.name, &format!("p{pairs}-d{}", digits.count), src, src).map(|kernel| (pairs, kernel))
+    });
+    let (pairs, kernel) =
+        found.ok_or_else(|| variant.refused(format!("{} digits of {} rows of taps", digits.count, mask.height())))?;
     let words = digits.words(mask.width(), problem.shape.channels, (TENSOR_PAIRS_TAP_WORDS, fitting.inside));
-    let bytes = |rows: u32| tensor_pairs_bytes(pairs, digits.count as u32, mask.height(), rows);
+    let bytes = |rows: u32| tensor_pairs_bytes(src, pairs, digits.count as u32, mask.height(), rows);
     let out = (TENSOR_PAIRS_COLUMNS, fitting.window.out);
-    let heights = [TENSOR_PAIRS_HEIGHT, TENSOR_PAIRS_HEIGHT / 2, TENSOR_PAIRS_HEIGHT / 4];
+    let heights = [1, 2, 4].map(|part| tensor_pairs_height(src) / part);
     let rows = height_of(&heights, out, 4, bytes, machine)
         .map_err(|bytes| variant.refused(format!("{bytes} bytes of shared memory")))?;
     let launch = fitting.launch(problem, kernel, [TENSOR_PAIRS_COLUMNS, rows], bytes(rows), words);
@@ -159,9 +160,9 @@ pub(super) fn pairs(problem: &Correlate, variant: &Variant, machine: &Machine) -
 /// The taps of a mask as signed digits to the base 256, the lowest first.
 #[derive(Debug, PartialEq)]
 struct Digits {
-    /// Digits per tap: 1 or 2 if they are the tap, 3 if they leave a rest.
+    /// Digits per tap: 1 or 2 if they are the tap; if they leave a rest, 3 for bytes and 4 for u16.
     count: usize,
-    taps: Vec<[i8; 3]>,
+    taps: Vec<[i8; 4]>,
     /// As [`TensorParams`] has them.
     fraction: u32,
     start: i32,
@@ -170,8 +171,8 @@ struct Digits {
 }
 
 impl Digits {
-    /// Splits taps, or says what does not let them be split.
-    fn of(taps: &[f32]) -> std::result::Result<Digits, String> {
+    /// Splits taps over samples of `planes` bytes, or says what does not let them be split.
+    fn of(taps: &[f32], planes: u32) -> std::result::Result<Digits, String> {
         let unit = lowest_bit(&taps.iter().map(|tap| *tap as f64).collect::<Vec<_>>());
         let total = total(taps);
         if !total.is_finite() {
@@ -179,9 +180,10 @@ impl Digits {
         }
         let bits = (-unit).max(0);
         // A multiple of the unit below 2^53 of it: no addition of f64 rounds, whatever the order.
-        let ordered = MOST * total >= 2f64.powi(unit.saturating_add(53));
-        Digits::exact(taps, bits, total)
-            .or_else(|| Digits::rounded(taps, bits, total).map(|digits| Digits { ordered, ..digits }))
+        let ordered = most_of(planes) * total >= 2f64.powi(unit.saturating_add(53));
+        let exact = if planes == 1 { Digits::exact(taps, bits, total) } else { None };
+        exact
+            .or_else(|| Digits::rounded(taps, bits, total, planes).map(|digits| Digits { ordered, ..digits }))
             .ok_or_else(|| format!("taps of {bits} bits of fraction, {total} in all"))
     }
 
@@ -198,51 +200,54 @@ impl Digits {
         Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0, ordered: false })
     }
 
-    /// Three digits of the taps times a power of two, the largest for which digits and sums have room.
+    /// Three digits of the taps times a power of two, four for samples of two bytes: the largest for which digits and sums have room.
     ///
-    /// Let S be the sum of the digits, whose lowest one's sum is rounded down to a multiple of 256, and R the true sum, both in units of
-    /// `256 / 2^scale`. A tap's rest `e` is what rounding took from it. Then `S - below <= R < S + above`, where
-    /// `above = 1 + 255 / 256 * (sum of the positive e)` and `below = 255 / 256 * (sum of the other |e|)`. The kernel computes
+    /// Let S be the sum of the products, whose lowest power of 256 is rounded down to the next one, and R the true sum, both in units of
+    /// `256^planes / 2^scale`. A tap's rest `e` is what rounding took from it, and of two planes `d` is its lowest digit, by which the lower
+    /// plane is not multiplied. Then `S - below <= R < S + above`, where `above = 1 + most sample / 256^planes * (sum of the positive e) +
+    /// 255 / 256^2 * (sum of the positive d)` and `below` is the same of the negative ones, without the 1. The kernel computes
     /// `S + half + most`, with `most` a whole number of at least `above`. R is rounded to the integer part of `R + half`, which is smaller
     /// by at most `most + below`. So both have the same integer part, unless the fraction of the computed sum is at most that: `doubt`.
     /// The result is the sum that f64 makes of exact products, which is off by less than `taps * 2^-53` of the largest sum, and so by
-    /// less than a unit, of which the largest sum has fewer than 2^31: `most` and `doubt` have one more for it.
-    fn rounded(taps: &[f32], bits: i32, total: f64) -> Option<Digits> {
+    /// less than a unit, of which the largest sum has fewer than 2^39: `most` and `doubt` have one more for it.
+    fn rounded(taps: &[f32], bits: i32, total: f64, planes: u32) -> Option<Digits> {
         if bits < FEWEST_BITS {
             return None;
         }
-        (9..=39).rev().find_map(|scale: i32| {
-            let fraction = (scale - 8) as u32;
+        let (count, base, most_sample) = (2 + planes as usize, 256f64.powi(planes as i32), most_of(planes));
+        // Of two planes, sums are computed in two words, of the lower and of the higher powers.
+        let (scales, room, apart) = if planes == 1 { (9..=39, 31, 0.0) } else { (26..=47, 39, 2f64.powi(31)) };
+        scales.rev().find_map(|scale: i32| {
+            let fraction = (scale - 8 * planes as i32) as u32;
             let (mut above, mut below, mut of_all, mut digits) = (0.0, 0.0, 0, Vec::with_capacity(taps.len()));
             for tap in taps {
                 let scaled = *tap as f64 * 2f64.powi(scale);
-                if scaled.abs() >= 2f64.powi(24) {
+                if scaled.abs() >= 2f64.powi(8 * count as i32) {
                     return None;
                 }
                 let whole = scaled.round_ties_even();
-                let rest = scaled - whole;
-                if rest > 0.0 {
-                    above += rest
-                } else {
-                    below -= rest
+                let tap = split(whole as i64, count)?;
+                let mut left_out = |rest: f64| if rest > 0.0 { above += rest } else { below -= rest };
+                left_out((scaled - whole) * most_sample);
+                if planes > 1 {
+                    left_out(tap[0] as f64 * MOST);
                 }
                 of_all |= whole as i64;
-                digits.push(split(whole as i64, 3)?);
+                digits.push(tap);
             }
             // Other taps may be too small for a digit.
             if scale - (of_all.trailing_zeros() as i32) < FEWEST_BITS {
                 return None;
             }
-            let share = MOST / 256.0;
-            let most = (1.0 + above * share).ceil() + 2.0;
-            let doubt = most + (below * share).ceil() + 2.0;
+            let most = (1.0 + above / base).ceil() + 2.0;
+            let doubt = most + (below / base).ceil() + 2.0;
             let unit = 2f64.powi(fraction as i32);
-            if (MOST * total + 1.0) * unit + most >= 2f64.powi(31) || doubt * 64.0 > unit {
+            if (most_sample * total + 1.0) * unit + most + apart >= 2f64.powi(room) || doubt * 64.0 > unit {
                 return None;
             }
             let start = (1i64 << (fraction - 1)) + most as i64;
             let doubt = (doubt as u32) << (32 - fraction);
-            Some(Digits { count: 3, taps: digits, fraction, start: start as i32, doubt, ordered: false })
+            Some(Digits { count, taps: digits, fraction, start: start as i32, doubt, ordered: false })
         })
     }
 
@@ -253,6 +258,11 @@ impl Digits {
             .flat_map(|row| digit_words(row, self.count, channels, (of_row, inside)))
             .collect()
     }
+}
+
+/// Returns the largest sample of `planes` bytes.
+fn most_of(planes: u32) -> f64 {
+    256f64.powi(planes as i32) - 1.0
 }
 
 /// Returns the lowest bit of all taps, as its exponent; 0 for zeros.
@@ -267,7 +277,7 @@ fn lowest_bit(taps: &[f64]) -> i32 {
 
 /// Returns the digits of a row of taps as words, `of_row` per digit: the digit of tap i is at byte `inside + i * channels`.
 fn digit_words(
-    row: &[[i8; 3]],
+    row: &[[i8; 4]],
     count: usize,
     channels: u32,
     (of_row, inside): (u32, u32),
@@ -283,8 +293,8 @@ fn digit_words(
 }
 
 /// Returns `count` digits of a number, each from -128 to 127, if it has no more.
-fn split(number: i64, count: usize) -> Option<[i8; 3]> {
-    let (mut rest, mut digits) = (number, [0; 3]);
+fn split(number: i64, count: usize) -> Option<[i8; 4]> {
+    let (mut rest, mut digits) = (number, [0; 4]);
     for digit in &mut digits[..count] {
         *digit = rest as i8;
         rest = (rest - *digit as i64) >> 8;
@@ -297,8 +307,8 @@ mod tests {
     use super::*;
 
     /// Returns the number that the digits stand for, in units of the first.
-    fn joined(digits: &[i8; 3]) -> i64 {
-        digits[0] as i64 + 256 * digits[1] as i64 + 65536 * digits[2] as i64
+    fn joined(digits: &[i8; 4]) -> i64 {
+        digits.iter().rev().fold(0, |joined, digit| 256 * joined + *digit as i64)
     }
 
     #[test]
@@ -306,50 +316,65 @@ mod tests {
         for number in [0, 1, -1, 127, 128, -128, -129, 255, 32_639, -32_896, 8_355_711, -8_421_504] {
             assert_eq!(split(number, 3).map(|digits| joined(&digits)), Some(number), "{number}");
         }
-        assert_eq!((split(127, 1), split(128, 1)), (Some([127, 0, 0]), None));
-        assert_eq!((split(32_639, 2), split(32_640, 2)), (Some([127, 127, 0]), None));
-        assert_eq!(split(8_355_712, 3), None);
+        assert_eq!((split(127, 1), split(128, 1)), (Some([127, 0, 0, 0]), None));
+        assert_eq!((split(32_639, 2), split(32_640, 2)), (Some([127, 127, 0, 0]), None));
+        assert_eq!((split(8_355_712, 3), split(8_355_712, 4)), (None, Some([-128, -128, -128, 1])));
     }
 
     #[test]
     fn few_bits_are_exact() {
         // 1, 2 and 1 quarters.
-        let quarters = Digits::of(&[0.25, 0.5, 0.25]).unwrap();
+        let quarters = Digits::of(&[0.25, 0.5, 0.25], 1).unwrap();
         assert_eq!((quarters.count, quarters.fraction, quarters.start), (1, 2, 1));
-        assert_eq!(quarters.taps, [[1, 0, 0], [2, 0, 0], [1, 0, 0]]);
-        let whole = Digits::of(&[-3.0, 1000.0, 0.0]).unwrap();
+        assert_eq!(quarters.taps, [[1, 0, 0, 0], [2, 0, 0, 0], [1, 0, 0, 0]]);
+        let whole = Digits::of(&[-3.0, 1000.0, 0.0], 1).unwrap();
         assert_eq!((whole.count, whole.fraction, whole.start), (2, 0, 0));
-        assert_eq!(whole.taps, [[-3, 0, 0], [-24, 4, 0], [0, 0, 0]]);
+        assert_eq!(whole.taps, [[-3, 0, 0, 0], [-24, 4, 0, 0], [0, 0, 0, 0]]);
     }
 
     #[test]
     fn many_bits_are_bounded() {
         let taps = [0.1f32, -0.3, 0.7];
-        let digits = Digits::of(&taps).unwrap();
-        assert_eq!(digits.count, 3);
-        let scale = 2f64.powi(digits.fraction as i32 + 8);
-        for (tap, of) in taps.iter().zip(&digits.taps) {
-            assert!((*tap as f64 * scale - joined(of) as f64).abs() <= 0.5, "{tap}: {of:?}");
+        for planes in [1, 2] {
+            let digits = Digits::of(&taps, planes).unwrap();
+            assert_eq!(digits.count, 2 + planes as usize);
+            let scale = 2f64.powi(digits.fraction as i32 + 8 * planes as i32);
+            for (tap, of) in taps.iter().zip(&digits.taps) {
+                assert!((*tap as f64 * scale - joined(of) as f64).abs() <= 0.5, "{tap}: {of:?}");
+            }
+            // The doubtful share of the fractions is small.
+            assert!(digits.doubt < u32::MAX / 64);
+            assert!(digits.start > 1 << (digits.fraction - 1));
         }
-        // The doubtful share of the fractions is small.
-        assert!(digits.doubt < u32::MAX / 64);
-        assert!(digits.start > 1 << (digits.fraction - 1));
     }
 
     /// Computes a sum as the kernel does, or `None` if it is doubtful.
-    fn kernels_sum(digits: &Digits, samples: &[u8]) -> Option<i32> {
-        let mut sums = [0i32; 3];
-        sums[usize::from(digits.count == 3)] = digits.start;
+    fn kernels_sum(digits: &Digits, samples: &[u16]) -> Option<i32> {
+        let mut sums = [0i32; 4];
+        sums[usize::from(digits.count >= 3)] = digits.start;
+        let planes = if digits.count == 4 { 2 } else { 1 };
         for (tap, sample) in digits.taps.iter().zip(samples) {
-            (0..3).for_each(|digit| sums[digit] += tap[digit] as i32 * *sample as i32);
+            for (plane, byte) in sample.to_le_bytes().into_iter().enumerate().take(planes) {
+                for (digit, number) in tap.iter().enumerate().take(digits.count) {
+                    if let Some(power) = (digit + plane + 1).checked_sub(planes) {
+                        sums[power] += *number as i32 * byte as i32;
+                    }
+                }
+            }
         }
-        if digits.count == 3 {
-            let sum = (sums[0] >> 8) + sums[1] + (sums[2] << 8);
-            return ((sum as u32) << (32 - digits.fraction) > digits.doubt).then_some(sum >> digits.fraction);
-        }
-        let sum = sums[0] + (sums[1] << 8);
-        let odd = (sum - digits.start) >> digits.fraction & i32::from(digits.fraction > 0);
-        Some((sum + odd) >> digits.fraction)
+        let parts = match digits.count {
+            4 => {
+                let (low, high) = ((sums[0] >> 8) + sums[1], sums[2].wrapping_add(sums[3] << 8));
+                (low as i64 + 256 * high as i64) << (32 - digits.fraction)
+            }
+            3 => (((sums[0] >> 8) + sums[1] + (sums[2] << 8)) as i64) << (32 - digits.fraction),
+            _ => {
+                let sum = sums[0] + (sums[1] << 8);
+                let odd = (sum - digits.start) >> digits.fraction & i32::from(digits.fraction > 0);
+                return Some((sum + odd) >> digits.fraction);
+            }
+        };
+        (parts as u32 > digits.doubt).then_some((parts >> 32) as i32)
     }
 
     #[test]
@@ -359,8 +384,8 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
-        let (mut certain, mut doubtful) = (0, 0);
-        for n in 0..20_000 {
+        let (mut certain, mut doubtful) = ([0; 2], [0; 2]);
+        for n in 0..40_000 {
             let count = 1 + random(40) as usize;
             // Quarters, 16ths of up to 12 bits, quarters with a little beside one of them, and thirds.
             let mut taps: Vec<f32> = (0..count).map(|_| (random(9) as f32 - 3.0) / 4.0).collect();
@@ -372,30 +397,37 @@ mod tests {
                     .for_each(|tap| *tap = (0.125 + tap.abs() + random(1 << 20) as f32 / 16_777_216.0) / 3.0),
                 _ => {}
             }
-            let digits = Digits::of(&taps).unwrap();
-            let samples: Vec<u8> = (0..count).map(|_| [random(2), random(256)][n / 8 % 2] as u8).collect();
+            let planes = 1 + n / 16 % 2;
+            // Of u16 taps of few bits are refused, and those of so many that their sums have no room.
+            let digits = match Digits::of(&taps, planes as u32) {
+                Err(_) if planes == 2 && n % 4 < 2 => continue,
+                digits => digits.unwrap(),
+            };
+            let most = [256, 65536][planes - 1];
+            let samples: Vec<u16> = (0..count).map(|_| [random(2), random(most)][n / 8 % 2] as u16).collect();
             // Exact: taps have at most 24 bits, 40 of them within a few binades.
             let sum: f64 = taps.iter().zip(&samples).map(|(tap, sample)| *tap as f64 * *sample as f64).sum();
             match kernels_sum(&digits, &samples) {
                 Some(found) => {
                     assert_eq!(found as f64, sum.round_ties_even(), "{taps:?} {samples:?} {digits:?}");
-                    certain += 1;
+                    certain[planes - 1] += 1;
                 }
-                None => doubtful += 1,
+                None => doubtful[planes - 1] += 1,
             }
         }
-        assert!(certain > 15_000 && doubtful > 500, "{certain} {doubtful}");
+        assert!(certain[0] > 15_000 && doubtful[0] > 500, "{certain:?} {doubtful:?}");
+        assert!(certain[1] > 7_000 && doubtful[1] > 500, "{certain:?} {doubtful:?}");
     }
 
     #[test]
     fn tails_of_any_size_have_digits() {
         let gauss: Vec<f32> = (-7..=7).map(|x: i32| (-(x * x) as f32 * 1.5).exp()).collect();
-        assert_eq!(Digits::of(&gauss).map(|digits| (digits.count, digits.ordered)), Ok((3, true)), "{gauss:?}");
-        assert_eq!(Digits::of(&[0.1, 0.7]).map(|digits| (digits.count, digits.ordered)), Ok((3, false)));
+        assert_eq!(Digits::of(&gauss, 1).map(|digits| (digits.count, digits.ordered)), Ok((3, true)), "{gauss:?}");
+        assert_eq!(Digits::of(&[0.1, 0.7], 1).map(|digits| (digits.count, digits.ordered)), Ok((3, false)));
         // Of quarters, half of the sums would be doubtful, whatever is beside them.
-        assert!(Digits::of(&[0.25, 0.5, 2f32.powi(-60)]).is_err());
+        assert!(Digits::of(&[0.25, 0.5, 2f32.powi(-60)], 1).is_err());
         // 255 * 2^30 in 2^31.
-        assert!(Digits::of(&[2f32.powi(30)]).is_err());
-        assert!(Digits::of(&[f32::NAN]).is_err() && Digits::of(&[f32::INFINITY]).is_err());
+        assert!(Digits::of(&[2f32.powi(30)], 1).is_err());
+        assert!(Digits::of(&[f32::NAN], 1).is_err() && Digits::of(&[f32::INFINITY], 1).is_err());
     }
 }
