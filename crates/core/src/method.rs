@@ -140,7 +140,15 @@ impl FilterProblem {
         match self {
             FilterProblem::LowRank(_) => return Ok(ByMethod { problem: self, why: "stated as terms" }),
             FilterProblem::Fft(_) => return Ok(ByMethod { problem: self, why: "stated as transforms" }),
-            _ => {}
+            FilterProblem::Correlate(_)
+            | FilterProblem::Separable(_)
+            | FilterProblem::Box(_)
+            | FilterProblem::Scaled(_)
+            | FilterProblem::LocalStd(_)
+            | FilterProblem::Pointwise(_)
+            | FilterProblem::Paired(_)
+            | FilterProblem::Pad(_)
+            | FilterProblem::Volume(_) => {}
         }
         let unboxed = match boxed(&self).and_then(|problem| worth_boxing(&problem).map(|why| (problem, why))) {
             Ok((problem, why)) => return Ok(ByMethod { problem: FilterProblem::Box(problem), why }),
