@@ -201,23 +201,25 @@ pub(crate) struct Devices {
     /// The image whose metadata the result gets, if it is not the verb's own.
     origin: Option<PathBuf>,
     progress: Progress,
+    /// Number of images or volumes of which the next verb gets one.
+    pub(crate) images: u32,
 }
 
 impl Devices {
     /// Starts without open devices; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
-        Devices { default, open: Vec::new(), place: None, origin: None, progress: Progress::default() }
+        Devices { default, open: Vec::new(), place: None, origin: None, progress: Progress::default(), images: 1 }
     }
 
     /// Starts with this device open, as the default.
     pub(crate) fn of(device: Device) -> Devices {
-        Devices {
-            default: device.name(),
-            open: vec![(device.name(), device)],
-            place: None,
-            origin: None,
-            progress: Progress::default(),
-        }
+        let name = device.name();
+        Devices { open: vec![(name, device)], ..Devices::new(name) }
+    }
+
+    /// Says that the next verb gets each of some images or volumes.
+    pub(crate) fn for_each_of(self, images: u32) -> Devices {
+        Devices { images, ..self }
     }
 
     /// Starts without open devices, and shows the progress of a single job, unless its report is quiet or JSON.

@@ -190,6 +190,7 @@ fn results_beyond_memory_are_refused() {
         (&["pad", "a.npy", "b.npy", "--by", "20000", "--max-pixels", "99999999999"], "40005x40005x2"),
         (&["box", "a.npy", "b.npy", "--size", "3", "--region", "0,0,16384x16384"], "16384x16384x2"),
         (&["clahe", "grey.npy", "b.npy", "--tiles", "400x400", "--max-pixels", "99999999999"], "tables of tiles"),
+        (&["histogramdd", "a.npy", "--bins", "20000", "--range", "0,9"], "400000000 cells; a sparse result takes more"),
     ] {
         for device in ["cpu", "reference"] {
             let ended = folder.run_within(1_000_000, &[arguments, &["--device", device]].concat());
@@ -310,13 +311,22 @@ fn a_filter_of_many_products_is_told_of() {
     folder.png("a.png", 600, 400, &vec![0; 600 * 400 * 3]);
     folder.png("small.png", 4, 4, &[0; 48]);
     let run = |from: &str, more: &[&str]| {
-        let command = [&["correlate", from, "b.png", "--mask", "mask.npy", "--device", "cpu"], more].concat();
+        let command = [&["correlate", from, "b.npy", "--mask", "mask.npy", "--device", "cpu"], more].concat();
         folder.run(&command)
     };
-    // The limit ends it after the warning.
+    // The wrong variant ends it after the warning.
     let ended = run("a.png", &["--variant", "none"]);
     let warning = "apron: warning: this filter is up to 1.2e13 products of taps and samples, and may take long\n";
     assert!(ended.stderr.starts_with(warning), "{ended:?}");
     assert!(!run("a.png", &["--variant", "none", "--quiet"]).stderr.contains("warning"));
     assert!(!run("small.png", &["--variant", "none"]).stderr.contains("warning"));
+    // All pages together have as many, and a step of a pipe is a filter, too.
+    folder.array("stack.npy", &[20, 60, 100], &[0u8; 120_000]);
+    let told = |input: &str, more: &[&str]| {
+        let step = "box size=1 | correlate mask=mask.npy variant=none";
+        let ended = folder.run(&[&["pipe", input, "b.npy", step, "--device", "cpu"], more].concat());
+        ended.stderr.contains("warning: this filter is up to")
+    };
+    assert!(run("stack.npy", &["--pages", "--variant", "none"]).stderr.contains("up to 1.9e12 products"));
+    assert!(told("a.png", &[]) && told("stack.npy", &["--pages"]) && !told("a.png", &["--quiet"]));
 }
