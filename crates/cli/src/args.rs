@@ -81,7 +81,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Page of a TIFF file with several, from 1; without it the first is read, with a warning
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = page, allow_hyphen_values = true)]
     pub(crate) page: Option<u32>,
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
@@ -337,6 +337,12 @@ pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(Str
         None => error.downcast_ref::<ParseFloatError>().map(|_| "must be a number, such as 1.5")?,
     };
     Some((error.to_string(), expected))
+}
+
+/// Parses the number of a page.
+fn page(text: &str) -> Result<u32, String> {
+    let page = text.parse().ok().filter(|page| *page > 0);
+    page.ok_or_else(|| "must be a whole number from 1".into())
 }
 
 /// Parses a method's name, or `auto`.

@@ -143,7 +143,7 @@ impl Common {
 }
 
 /// Returns the name of an image in messages.
-fn name(path: &Path) -> &Path {
+pub(crate) fn name(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
 

@@ -211,10 +211,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         | Verb::Tune(_)
         | Verb::Batch(_)
         | Verb::Completions(_)
-        | Verb::Man(_) => {
-            let jobs = "a job is one of the image verbs, stats, otsu, histogram, histogram2d, histogramdd or info";
-            Err(Error::Usage(jobs.into()))
-        }
+        | Verb::Man(_) => Err(Error::Bug("a verb without an image reads one".into())),
     }
 }
 
