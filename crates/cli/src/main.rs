@@ -47,6 +47,7 @@ fn start_log(verbose: bool) {
     } else {
         log.filter_level(log::LevelFilter::Warn).parse_env("APRON_LOG");
     }
+    log.target(env_logger::Target::Pipe(Box::new(progress::Aside)));
     log.init();
 }
 

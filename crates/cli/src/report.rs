@@ -351,5 +351,5 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// Writes a line to stderr, and ignores errors.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    crate::progress::aside(|| _ = writeln!(std::io::stderr().lock(), "{line}"));
 }
