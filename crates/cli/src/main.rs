@@ -10,6 +10,7 @@ mod keys;
 mod limits;
 #[allow(unsafe_code)] // implements GlobalAlloc
 mod memory;
+mod offers;
 mod output;
 mod place;
 mod plot;

@@ -293,9 +293,19 @@ fn shells_and_manuals_know_every_verb() {
             script.split("apron__subcmd__correlate)").nth(1).unwrap().split(&format!("{option})")).nth(1).unwrap();
         part.lines().nth(1).unwrap().to_string()
     };
-    for (option, name) in
-        [("--device", "reference"), ("--mask", "sobel-x"), ("--out-type", "i16"), ("--in-type", "f16")]
-    {
+    for (option, name) in [
+        ("--device", "reference"),
+        ("--mask", "sobel-x"),
+        ("--out-type", "i16"),
+        ("--in-type", "f16"),
+        ("--border", "replicate"),
+        ("--method", "low-rank"),
+        ("--format", "png"),
+        ("--rescale", "auto"),
+        // Neither names nor files.
+        ("--tolerance", ""),
+        ("--variant", ""),
+    ] {
         assert!(offered(option).contains(name) && !offered(option).contains("compgen -f"), "{}", offered(option));
     }
     folder.fails(2, "bash", &["completions", "cmd"]);

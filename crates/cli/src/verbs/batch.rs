@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(value_name = "JOBS")]
     jobs: PathBuf,
     /// The device of jobs that name none: auto, gpu[:N], cpu, emulator or reference
-    #[arg(long, default_value = "auto", value_parser = crate::args::devices(), hide_possible_values = true)]
+    #[arg(long, default_value = "auto", value_parser = crate::offers::devices(), hide_possible_values = true)]
     device: apron::DeviceName,
     /// Show no progress bar
     #[arg(long)]

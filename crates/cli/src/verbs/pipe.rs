@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_names = ["IN", "OUT", "STEPS"], num_args = 3.., required = true)]
     words: Vec<PathBuf>,
     /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
-    #[arg(long, value_name = "EXT")]
+    #[arg(long, value_name = "EXT", value_parser = crate::offers::formats(), hide_possible_values = true)]
     format: Option<String>,
     /// Take the whole file as a volume, or as several, in every step, as --volume of a filter does
     #[arg(long, conflicts_with_all = ["rescale", "quality", "background", "page", "pages"])]
