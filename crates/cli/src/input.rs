@@ -95,7 +95,7 @@ impl Common {
         let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), memory, what);
         if path != Path::new("-") {
             if memory.is_some() {
-                fits(apron_files::sample_bytes(path, options.page), "a file of this kind")?;
+                fits(apron_files::sample_bytes(path, options), "a file of this kind")?;
             }
             return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));
         }
@@ -105,7 +105,7 @@ impl Common {
         let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
         read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
         if memory.is_some() {
-            fits(apron_files::decoded_bytes(Cursor::new(&bytes), options.page), "the standard input")?;
+            fits(apron_files::decoded_bytes(Cursor::new(&bytes), options), "the standard input")?;
         }
         let page = apron_files::decode_page(name(path), Cursor::new(&bytes), options)?;
         Ok((page, apron_files::decode_metadata(Cursor::new(&bytes), options.page)))

@@ -95,28 +95,29 @@ pub fn pixels(path: &Path) -> Option<u64> {
     Some(width as u64 * height as u64)
 }
 
-/// Returns the bytes of the samples of an image, of its page of this number, from its header; `None` for a file that is no image.
-pub fn sample_bytes(path: &Path, page: u32) -> Option<u64> {
+/// Returns the bytes of the samples of a page, from the header of its file; `None` for a file that is no image, and for one that
+/// the options do not take.
+pub fn sample_bytes(path: &Path, options: &ReadOptions) -> Option<u64> {
     #[cfg(feature = "zarr")]
     if is_zarr(path) {
         return crate::zarr::sample_bytes(path);
     }
-    bytes_of(path, &mut open(path).ok()?, page)
+    bytes_of(path, &mut open(path).ok()?, options)
 }
 
-/// Returns the bytes of the samples of the image in `file`, as [`sample_bytes`] does.
-pub fn decoded_bytes(file: impl Read + Seek, page: u32) -> Option<u64> {
-    bytes_of(Path::new(""), &mut Stream(file), page)
+/// Returns the bytes of the samples of a page of `file`, as [`sample_bytes`] does.
+pub fn decoded_bytes(file: impl Read + Seek, options: &ReadOptions) -> Option<u64> {
+    bytes_of(Path::new(""), &mut Stream(file), options)
 }
 
-fn bytes_of(path: &Path, file: &mut dyn Source, page: u32) -> Option<u64> {
+fn bytes_of(path: &Path, file: &mut dyn Source, options: &ReadOptions) -> Option<u64> {
     // Decoders of other crates may panic on hostile files.
     let of = AssertUnwindSafe(|| {
         if starts_as_array(path, file).ok()? {
-            return array::item_bytes(file);
+            return array::item_bytes(file, options.complex);
         }
         if picture::is_tiff(file).ok()? {
-            let tags = tiff_tags::page(path, file, page).ok()?;
+            let tags = tiff_tags::page(path, file, options.page).ok()?;
             return tiff_rows::sample_bytes(file, &tags);
         }
         let reader = image::ImageReader::new(std::io::BufReader::new(file)).with_guessed_format().ok()?;
