@@ -66,7 +66,10 @@ pub(crate) struct FilterArgs {
     pub(crate) files: Files,
     /// Outside the image: constant[:V], constant:V:V:V for each channel, replicate, reflect, reflect101, wrap, or crop
     /// for none; or one for each axis, as wrap,replicate
-    #[arg(long, value_name = "B[,BY]", default_value = "reflect101", value_parser = offers::borders::<AskedBorders>(), hide_possible_values = true, allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "B[,BY]", default_value = "reflect101", value_parser = offers::borders::<AskedBorders>(),
+        hide_possible_values = true, allow_hyphen_values = true
+    )]
     pub(crate) border: AskedBorders,
     #[command(flatten)]
     pub(crate) volume: VolumeArgs,
@@ -95,7 +98,10 @@ pub(crate) struct FilterArgs {
     store_between_passes: bool,
     /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of a tile), or
     /// auto for what suits the weights
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = offers::methods(), hide_possible_values = true)]
+    #[arg(
+        long, value_name = "NAME", default_value = "auto", value_parser = offers::methods(),
+        hide_possible_values = true
+    )]
     pub(crate) method: AskedMethod,
     /// Allow fft for f32 results if the bound of its error is at most T x (norm of a tile) x (sum of the weights' magnitudes);
     /// 1e-5 allows masks of up to 257 taps a side

@@ -90,7 +90,7 @@ impl Common {
         Ok(page.image)
     }
 
-    /// Reads a page of a file or of the standard input, and its metadata, if it is not too large for the memory that was asked for.
+    /// Reads a page of a file or of the standard input, and its metadata, if the memory that was asked for is enough.
     fn one(&self, path: &Path, options: &ReadOptions, memory: Option<Bytes>) -> Result<(Page, Metadata)> {
         let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), memory, what);
         if path != Path::new("-") {

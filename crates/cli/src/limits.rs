@@ -22,8 +22,8 @@ pub(crate) fn warn(products: u64, common: &Common) {
     }
 }
 
-/// Checks the pixels of full output, and the products of taps and samples, against the limit for each of some images, and warns
-/// of many products.
+/// Checks the pixels of full output, and the products of taps and samples, against the limit for each of some images,
+/// and warns of many products.
 pub(crate) fn filter(
     verb: &'static str,
     (shape, images): (Shape, u32),

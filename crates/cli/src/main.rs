@@ -52,8 +52,8 @@ fn start_log(verbose: bool) {
     log.init();
 }
 
-/// Uses a part of the main thread's stack: the system grows a stack when it is needed, and ends the program by a signal where a
-/// limit on memory forbids that, while other memory that is missing is an error.
+/// Uses a part of the main thread's stack: the system grows a stack when it is needed, and ends the program by a signal
+/// where a limit on memory forbids that, while other memory that is missing is an error.
 #[inline(never)]
 fn use_stack() {
     std::hint::black_box([0u8; 1 << 19]);

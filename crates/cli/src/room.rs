@@ -33,7 +33,7 @@ impl std::str::FromStr for Bytes {
 /// Images and intermediate results of an operation on a whole image or volume, in sizes of its input.
 pub(crate) const WHOLE: u64 = 4;
 
-/// Checks that no memory was asked for that is too little for an image of this size, which is taken whole because of `what`.
+/// Checks that no memory was asked for that is too little for an image of this size, which `what` makes be taken whole.
 ///
 /// # Errors
 /// If it was.

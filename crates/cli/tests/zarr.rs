@@ -170,7 +170,7 @@ fn a_signal_leaves_no_folder_behind() {
     panic!("it was never seen to write");
 }
 
-/// Starts a job that writes `b.zarr`, and stops it as soon as its hidden folder has a chunk. Returns the job and the folder.
+/// Starts a job that writes `b.zarr`, and stops it when its hidden folder has a chunk. Returns the job and the folder.
 #[cfg(target_os = "linux")]
 fn stopped_as_it_writes(folder: &Folder) -> (std::process::Child, String) {
     use std::process::{Command, Stdio};

@@ -65,8 +65,7 @@ const SMALL_BOX: u32 = 17;
 const LEAST_SIDE: u32 = 3;
 /// As [`LEAST_SIDE`], for integer output, whose intermediate sums are f64.
 const LEAST_INTEGER_SIDE: u32 = 7;
-/// Low rank is used only if it saves this factor in multiplications, because the terms and their sums add memory
-/// traffic.
+/// Low rank is used only if it saves this factor in multiplications: terms and their sums add memory traffic.
 const LEAST_GAIN: u64 = 4;
 /// Largest side, in taps, of separable filters on all devices.
 const MOST_SIDE: u32 = 4096;

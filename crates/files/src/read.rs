@@ -95,8 +95,8 @@ pub fn pixels(path: &Path) -> Option<u64> {
     Some(width as u64 * height as u64)
 }
 
-/// Returns the bytes of the samples of a page, from the header of its file; `None` for a file that is no image, and for one that
-/// the options do not take.
+/// Returns the bytes of the samples of a page, from the header of its file; `None` for a file that is no image, and
+/// for one that the options do not take.
 pub fn sample_bytes(path: &Path, options: &ReadOptions) -> Option<u64> {
     #[cfg(feature = "zarr")]
     if is_zarr(path) {

@@ -19,7 +19,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// The weights: a .npy file, a literal with rows separated by ';', or a known name such as sobel-x
-    #[arg(long, value_name = "M", value_parser = crate::offers::masks(), hide_possible_values = true, allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "M", value_parser = crate::offers::masks(), hide_possible_values = true,
+        allow_hyphen_values = true
+    )]
     mask: String,
     /// Divide the weights by their sum
     #[arg(long)]

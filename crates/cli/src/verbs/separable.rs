@@ -22,7 +22,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_hint = clap::ValueHint::FilePath, allow_hyphen_values = true)]
     taps_y: String,
     /// Weights along the planes of a volume
-    #[arg(long, value_name = "T", value_hint = clap::ValueHint::FilePath, allow_hyphen_values = true, requires = "volume")]
+    #[arg(
+        long, value_name = "T", value_hint = clap::ValueHint::FilePath, allow_hyphen_values = true,
+        requires = "volume"
+    )]
     taps_z: Option<String>,
     /// Divide the weights of each axis by their sum
     #[arg(long)]

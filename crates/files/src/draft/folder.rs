@@ -39,8 +39,8 @@ pub(super) fn stop_writing() {
     }
 }
 
-/// A folder that is removed unless it is [published](FolderDraft::publish). It is locked, so that a later run tells one that
-/// nobody is writing any more.
+/// A folder that is removed unless it is [published](FolderDraft::publish). It is locked, so that a later run tells one
+/// that nobody is writing any more.
 pub(crate) struct FolderDraft {
     name: Name,
     /// `None` where folders cannot be locked.
@@ -66,8 +66,8 @@ impl FolderDraft {
         }
     }
 
-    /// Removes what runs that were killed left of the same output: folders of its drafts' names that nobody has locked. `own` is
-    /// the file that each has which is not empty. Errors are ignored: nothing depends on their removal.
+    /// Removes what runs that were killed left of the same output: folders of its drafts' names that nobody has locked.
+    /// `own` is the file that each has which is not empty. Errors are ignored: nothing depends on their removal.
     pub(crate) fn remove_left(output: &Path, own: &str) {
         let prefix = prefix(output);
         for entry in fs::read_dir(folder_of(output)).into_iter().flatten().flatten() {
