@@ -180,9 +180,9 @@ impl HistogramDdBuilder<'_> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for columns that there are not, more than 8, invalid bins, and more cells than a dense result
-    /// has (2^30, and what memory holds); [`Error::Samples`] if a range has to be found from samples with NaN or infinity;
-    /// [`Error::Shape`] and [`Error::PixelType`] for images that do not fit together; [`Error::Unsupported`] on the GPU and
-    /// the emulator for more than 2^26 cells.
+    /// has (2^30); [`Error::Samples`] if a range has to be found from samples with NaN or infinity;
+    /// [`Error::Shape`] and [`Error::PixelType`] for images that do not fit together; [`Error::Shape`] for more cells than
+    /// memory holds; [`Error::Unsupported`] on the GPU and the emulator for more than 2^26 cells.
     pub fn run(self) -> Result<HistogramDd> {
         self.run_reported().map(|(histogram, _)| histogram)
     }

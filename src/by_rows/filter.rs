@@ -5,8 +5,9 @@ use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::conversion::Conversion;
 use crate::filter::{FilterBuilder, stated};
+use crate::options::Options;
 use crate::target::Room;
-use crate::{AnyImage, Device, Error, Named, PixelType, Report, Result, Shape, Source};
+use crate::{AnyImage, Device, Error, Formula, Named, PixelType, Report, Result, Shape, Source};
 use apron_core::{ByMethod, FilterProblem, Padded, Strip};
 use std::ops::Range;
 
@@ -53,6 +54,21 @@ impl<F: Named> FilterBuilder<'_, F> {
             Some(Padded { filter, .. }) => Ok((filter.window()?.out, dst)),
             None => Ok((self.source.shape(), dst)),
         }
+    }
+
+    /// Whether [`run_rows`](FilterBuilder::run_rows) runs this filter, so that it needs not be run on the whole image.
+    ///
+    /// # Errors
+    /// As [`run`](FilterBuilder::run), for what depends on no sample.
+    pub fn has_strips(&self) -> Result<bool> {
+        let (formula, dst) = self.asked()?;
+        let FilterBuilder { device, source, options, .. } = self;
+        let Some(filter) = alone(&formula, source.shape(), (source.pixel_type(), dst), options)? else {
+            return Ok(regions::has_strips(options));
+        };
+        let device = device.for_job(&filter);
+        let ByMethod { problem, .. } = device.by_method(filter, options.asked(), options.choice.variant)?;
+        Ok(problem.strip(0..1)?.is_some())
     }
 
     /// Runs the filter strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit into
@@ -109,11 +125,7 @@ impl<F: Named> FilterBuilder<'_, F> {
             Source::Rows(rows) => *rows,
             _ => &whole,
         };
-        let stated = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
-        let converts = options.stored || Conversion::of(&formula, (rows.pixel_type(), dst), &options).is_some();
-        let alone =
-            stated.filter(|_| !options.keep_alpha && !converts).map(|problem| problem.with_borders(options.borders));
-        let Some(Padded { padding: None, filter }) = alone.transpose()? else {
+        let Some(filter) = alone(&formula, rows.shape(), (rows.pixel_type(), dst), &options)? else {
             return regions::run(device, (&formula, dst), &options, rows, out, memory);
         };
         let device = device.for_job(&filter);
@@ -121,6 +133,21 @@ impl<F: Named> FilterBuilder<'_, F> {
         let strips = strips(&problem, out, memory)?;
         run(&device, &strips, why, rows, out, &options.choice)
     }
+}
+
+/// Returns the filter as the one problem whose strips are computed; `None` for one that is computed by regions.
+fn alone(
+    formula: &Formula,
+    shape: Shape,
+    types: (PixelType, PixelType),
+    options: &Options<'_>,
+) -> Result<Option<FilterProblem>> {
+    let converts = options.stored || Conversion::of(formula, types, options).is_some();
+    if converts || options.keep_alpha {
+        return Ok(None);
+    }
+    let padded = stated(formula, shape, types, options)?.map(|problem| problem.with_borders(options.borders));
+    Ok(padded.transpose()?.and_then(|Padded { padding, filter }| padding.is_none().then_some(filter)))
 }
 
 /// Computes the strips on the device.

@@ -44,6 +44,11 @@ impl Strip {
     }
 }
 
+/// Whether the result has the size of the image, which strips need.
+pub(super) fn has_strips(options: &Options<'_>) -> bool {
+    options.extent == Extent::Same && options.borders.x != Border::Crop && options.borders.y != Border::Crop
+}
+
 /// Runs a filter strip by strip.
 pub(super) fn run(
     device: &Device,
@@ -54,8 +59,7 @@ pub(super) fn run(
     memory: u64,
 ) -> Result<Report> {
     let (shape, pixel) = (rows.shape(), rows.pixel_type());
-    let crops = options.borders.x == Border::Crop || options.borders.y == Border::Crop;
-    if options.extent != Extent::Same || crops {
+    if !has_strips(options) {
         return Err(unsupported(OPERATION, "this filter, whose result has another size than the image"));
     }
     // Chunks of rows order the sums of boxes: strips, and what they read, begin at one.

@@ -191,7 +191,7 @@ def extremes(rng):
     def judge(report):
         found = report["statistics"][0]
         numbers = image.astype(np.int64)
-        exact = [float(numbers.min()), float(numbers.max())]
+        exact = [int(numbers.min()), int(numbers.max())]
         wrong = [] if [found["min"], found["max"]] == exact else [f"extremes {found}, expected {exact}"]
         mean = sum(int(x) for x in numbers.ravel()) / numbers.size
         if found["mean"] != mean:

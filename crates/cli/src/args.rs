@@ -1,5 +1,6 @@
 //! Options that several verbs share, and parsers of their values.
 
+use crate::offers;
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::progress::Progress;
@@ -10,44 +11,9 @@ use apron::{
     Device, DeviceName, Edges, Error, Extent, FilterBuilder, Mask, Method, Overflow, PixelType, Region, Rounding, Taps,
     filters,
 };
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::{Path, PathBuf};
-
-/// A value parser with suggestions for shell completion, which also accepts other values.
-#[derive(Clone)]
-pub(crate) struct Offers<P> {
-    parser: P,
-    names: Vec<&'static str>,
-}
-
-impl<P: TypedValueParser> TypedValueParser for Offers<P> {
-    type Value = P::Value;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<P::Value, clap::Error> {
-        self.parser.parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.names.iter().copied().map(PossibleValue::new)))
-    }
-}
-
-/// Parses device names; shells suggest the first GPU only.
-pub(crate) fn devices() -> Offers<impl TypedValueParser<Value = DeviceName>> {
-    let names = vec!["auto", "gpu", "gpu:0", "gpus", "cpu", "emulator", "reference"];
-    Offers { parser: StringValueParser::new().try_map(|name| name.parse::<DeviceName>()), names }
-}
-
-/// Parses masks; shells suggest the named ones.
-pub(crate) fn masks() -> Offers<StringValueParser> {
-    Offers { parser: StringValueParser::new(), names: filters::mask_names().collect() }
-}
 
 const ROUNDINGS: [(&str, Rounding); 2] = [("half-even", Rounding::HalfEven), ("toward-zero", Rounding::TowardZero)];
 const OVERFLOWS: [(&str, Overflow); 2] = [("saturate", Overflow::Saturate), ("wrap", Overflow::Wrap)];
@@ -58,18 +24,12 @@ fn choice<T: Copy + Send + Sync + 'static>(all: [(&'static str, T); 2]) -> impl 
     PossibleValuesParser::new(all.map(|(name, _)| name)).map(find)
 }
 
-/// Parses sample types.
-pub(crate) fn pixels() -> Offers<impl TypedValueParser<Value = PixelType>> {
-    let names = PixelType::ALL.map(|pixel| pixel.element().name()).to_vec();
-    Offers { parser: StringValueParser::new().try_map(|name| name.parse::<PixelType>()), names }
-}
-
 /// Options of every verb that reads an image.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Common {
     /// Where to run: auto, gpu[:N], gpu:N,M or gpus for several that share the work, cpu, emulator or reference
     /// [default: auto]
-    #[arg(long, value_parser = devices(), hide_possible_values = true)]
+    #[arg(long, value_parser = offers::devices(), hide_possible_values = true)]
     pub(crate) device: Option<DeviceName>,
     /// The implementation, by name, instead of the one that would be chosen
     #[arg(long, value_name = "NAME")]
@@ -81,7 +41,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Page of a TIFF file with several, from 1; without it the first is read, with a warning
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = page, allow_hyphen_values = true)]
     pub(crate) page: Option<u32>,
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
@@ -95,7 +55,7 @@ pub(crate) struct Common {
     pub(crate) grey: bool,
     /// Type of the input's samples: bool, u8 to u64, i8 to i64, f16, f32 or f64; values stay, but are rounded and limited to the
     /// type [default: the file's]
-    #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
+    #[arg(long, value_name = "TYPE", value_parser = offers::pixels(), hide_possible_values = true)]
     pub(crate) in_type: Option<PixelType>,
 }
 
@@ -106,7 +66,10 @@ pub(crate) struct FilterArgs {
     pub(crate) files: Files,
     /// Outside the image: constant[:V], constant:V:V:V for each channel, replicate, reflect, reflect101, wrap, or crop
     /// for none; or one for each axis, as wrap,replicate
-    #[arg(long, value_name = "B[,BY]", default_value = "reflect101", allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "B[,BY]", default_value = "reflect101", value_parser = offers::borders::<AskedBorders>(),
+        hide_possible_values = true, allow_hyphen_values = true
+    )]
     pub(crate) border: AskedBorders,
     #[command(flatten)]
     pub(crate) volume: VolumeArgs,
@@ -120,7 +83,7 @@ pub(crate) struct FilterArgs {
     #[arg(long)]
     pub(crate) keep_alpha: bool,
     /// Type of the output's samples: bool, u8 to u64, i8 to i64, f16, f32 or f64 [default: the input's]
-    #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
+    #[arg(long, value_name = "TYPE", value_parser = offers::pixels(), hide_possible_values = true)]
     pub(crate) out_type: Option<PixelType>,
     /// How a sum becomes a whole number: to the nearest, halves to the even one, or as in C toward zero, by sums of f64
     #[arg(long, value_name = "NAME", default_value = "half-even", value_parser = choice(ROUNDINGS))]
@@ -135,7 +98,10 @@ pub(crate) struct FilterArgs {
     store_between_passes: bool,
     /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of a tile), or
     /// auto for what suits the weights
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
+    #[arg(
+        long, value_name = "NAME", default_value = "auto", value_parser = offers::methods(),
+        hide_possible_values = true
+    )]
     pub(crate) method: AskedMethod,
     /// Allow fft for f32 results if the bound of its error is at most T x (norm of a tile) x (sum of the weights' magnitudes);
     /// 1e-5 allows masks of up to 257 taps a side
@@ -193,6 +159,18 @@ impl FilterArgs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AskedMethod(pub(crate) Option<Method>);
 
+impl std::str::FromStr for AskedMethod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<AskedMethod, String> {
+        if text == "auto" {
+            return Ok(AskedMethod(None));
+        }
+        let method = text.parse().map(|method| AskedMethod(Some(method)));
+        method.map_err(|_| "must be auto, direct, separable, low-rank, box or fft".into())
+    }
+}
+
 /// The open devices, each opened once for all jobs, and the place that the next verb works at.
 pub(crate) struct Devices {
     default: DeviceName,
@@ -201,23 +179,25 @@ pub(crate) struct Devices {
     /// The image whose metadata the result gets, if it is not the verb's own.
     origin: Option<PathBuf>,
     progress: Progress,
+    /// Number of images or volumes of which the next verb gets one.
+    pub(crate) images: u32,
 }
 
 impl Devices {
     /// Starts without open devices; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
-        Devices { default, open: Vec::new(), place: None, origin: None, progress: Progress::default() }
+        Devices { default, open: Vec::new(), place: None, origin: None, progress: Progress::default(), images: 1 }
     }
 
     /// Starts with this device open, as the default.
     pub(crate) fn of(device: Device) -> Devices {
-        Devices {
-            default: device.name(),
-            open: vec![(device.name(), device)],
-            place: None,
-            origin: None,
-            progress: Progress::default(),
-        }
+        let name = device.name();
+        Devices { open: vec![(name, device)], ..Devices::new(name) }
+    }
+
+    /// Says that the next verb gets each of some images or volumes.
+    pub(crate) fn for_each_of(self, images: u32) -> Devices {
+        Devices { images, ..self }
     }
 
     /// Starts without open devices, and shows the progress of a single job, unless its report is quiet or JSON.
@@ -337,14 +317,10 @@ pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(Str
     Some((error.to_string(), expected))
 }
 
-/// Parses a method's name, or `auto`.
-fn method(text: &str) -> Result<AskedMethod, String> {
-    if text == "auto" {
-        return Ok(AskedMethod(None));
-    }
-    text.parse()
-        .map(|method| AskedMethod(Some(method)))
-        .map_err(|_| "must be auto, direct, separable, low-rank, box or fft".into())
+/// Parses the number of a page.
+fn page(text: &str) -> Result<u32, String> {
+    let page = text.parse().ok().filter(|page| *page > 0);
+    page.ok_or_else(|| "must be a whole number from 1".into())
 }
 
 /// Parses a value of a type that named filters use, too.
@@ -454,8 +430,8 @@ mod tests {
         assert_eq!(ranges("-1,1"), Ok([(-1.0, 1.0); 2]));
         assert_eq!(ranges("-1,1,0,0.5"), Ok([(-1.0, 1.0), (0.0, 0.5)]));
         assert!(ranges("1").is_err() && ranges("1,2,3").is_err() && ranges("a,b").is_err());
-        assert_eq!((method("auto"), method("box")), (Ok(AskedMethod(None)), Ok(AskedMethod(Some(Method::Box)))));
-        assert!(method("fourier").is_err());
+        assert_eq!(("auto".parse(), "box".parse()), (Ok(AskedMethod(None)), Ok(AskedMethod(Some(Method::Box)))));
+        assert!("fourier".parse::<AskedMethod>().is_err());
         assert_eq!(sigma("3"), Ok((3.0, 3.0)));
         assert_eq!(sigma("3, 0.5"), Ok((3.0, 0.5)));
         assert_eq!((size("5"), size("3x7")), (Ok((5, 5)), Ok((3, 7))));

@@ -87,7 +87,12 @@ impl Error {
             }
             Error::Files(apron_files::Error::Uneven { .. }) => "; a TIFF takes several",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
-            Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --rescale auto",
+            Error::Files(apron_files::Error::Unfit { .. }) => {
+                "; write .npy, or use --rescale auto, --in-type u8 or, of a filter, --out-type u8"
+            }
+            Error::Apron(apron::Error::PixelType { operation: "clahe" | "equalize" | "match" | "otsu", .. }) => {
+                "; --in-type converts the input, and in a pipe the out-type of the step before"
+            }
             _ => "",
         });
         line

@@ -3,6 +3,7 @@
 use crate::args::Common;
 use crate::error::{Error, Result};
 use crate::report::complain;
+use crate::room::{self, Bytes};
 use apron::{AnyImage, Image, Pixel, PixelType};
 use apron_core::{Accumulator, each_type};
 use apron_files::{ImageOutput, Metadata, Page, PagesFile, ReadOptions};
@@ -27,7 +28,8 @@ impl Common {
     /// # Errors
     /// As [`read`](Common::read).
     pub(crate) fn read_picture(&self, path: &Path, complex: bool) -> Result<(AnyImage<'static>, Metadata)> {
-        let (page, metadata) = page(path, &self.options(self.page.unwrap_or(1), self.in_type, complex))?;
+        let (page, metadata) =
+            self.one(path, &self.options(self.page.unwrap_or(1), self.in_type, complex), self.memory)?;
         if self.page.is_none() {
             self.warn(path, page.pages, "; --page N reads another, and --pages of a filter takes all");
         }
@@ -83,9 +85,30 @@ impl Common {
     }
 
     fn first_page(&self, path: &Path, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
-        let (page, _) = page(path, &self.options(1, pixel, false))?;
+        let (page, _) = self.one(path, &self.options(1, pixel, false), None)?;
         self.warn(path, page.pages, "");
         Ok(page.image)
+    }
+
+    /// Reads a page of a file or of the standard input, and its metadata, if the memory that was asked for is enough.
+    fn one(&self, path: &Path, options: &ReadOptions, memory: Option<Bytes>) -> Result<(Page, Metadata)> {
+        let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), memory, what);
+        if path != Path::new("-") {
+            if memory.is_some() {
+                fits(apron_files::sample_bytes(path, options), "a file of this kind")?;
+            }
+            return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));
+        }
+        let mut bytes = Vec::new();
+        // The limit on bytes read: 16 bytes per pixel, and 64 MiB for the rest of the file.
+        let most = options.max_pixels.saturating_mul(16).saturating_add(1 << 26);
+        let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
+        read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
+        if memory.is_some() {
+            fits(apron_files::decoded_bytes(Cursor::new(&bytes), options), "the standard input")?;
+        }
+        let page = apron_files::decode_page(name(path), Cursor::new(&bytes), options)?;
+        Ok((page, apron_files::decode_metadata(Cursor::new(&bytes), options.page)))
     }
 
     /// Returns how a page is read. Complex numbers have no colours.
@@ -120,22 +143,8 @@ impl Common {
 }
 
 /// Returns the name of an image in messages.
-fn name(path: &Path) -> &Path {
+pub(crate) fn name(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
-}
-
-/// Reads a page of a file or of the standard input, and its metadata.
-fn page(path: &Path, options: &ReadOptions) -> Result<(Page, Metadata)> {
-    if path != Path::new("-") {
-        return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));
-    }
-    let mut bytes = Vec::new();
-    // The limit on bytes read: 16 bytes per pixel, and 64 MiB for the rest of the file.
-    let most = options.max_pixels.saturating_mul(16).saturating_add(1 << 26);
-    let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
-    read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
-    let page = apron_files::decode_page(name(path), Cursor::new(&bytes), options)?;
-    Ok((page, apron_files::decode_metadata(Cursor::new(&bytes), options.page)))
 }
 
 /// OpenCV's weights of red, green and blue, in 32768ths.

@@ -22,8 +22,14 @@ pub(crate) fn warn(products: u64, common: &Common) {
     }
 }
 
-/// Checks the pixels of full output, and the products of taps and samples, against the limit, and warns of many products.
-pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: &FilterArgs) -> Result<()> {
+/// Checks the pixels of full output, and the products of taps and samples, against the limit for each of some images,
+/// and warns of many products.
+pub(crate) fn filter(
+    verb: &'static str,
+    (shape, images): (Shape, u32),
+    formula: &Formula,
+    args: &FilterArgs,
+) -> Result<()> {
     let ((width, height), taps) = (formula.window(), formula.taps());
     let most = args.common.max_pixels;
     let extent = args.extent()?;
@@ -46,7 +52,7 @@ pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: 
         let limit = format!("small enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(Error::parameter(verb, "number of taps", value, limit));
     }
-    warn(products, &args.common);
+    warn(products.saturating_mul(images.into()), &args.common);
     Ok(())
 }
 

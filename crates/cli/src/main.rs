@@ -10,6 +10,7 @@ mod keys;
 mod limits;
 #[allow(unsafe_code)] // implements GlobalAlloc
 mod memory;
+mod offers;
 mod output;
 mod place;
 mod plot;
@@ -47,10 +48,19 @@ fn start_log(verbose: bool) {
     } else {
         log.filter_level(log::LevelFilter::Warn).parse_env("APRON_LOG");
     }
+    log.target(env_logger::Target::Pipe(Box::new(progress::Aside)));
     log.init();
 }
 
+/// Uses a part of the main thread's stack: the system grows a stack when it is needed, and ends the program by a signal
+/// where a limit on memory forbids that, while other memory that is missing is an error.
+#[inline(never)]
+fn use_stack() {
+    std::hint::black_box([0u8; 1 << 19]);
+}
+
 fn main() -> ExitCode {
+    use_stack();
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         // A panic is reported as one line, like every other error.
         std::panic::set_hook(Box::new(|_| {}));

@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::error::{Error, Result};
+use crate::offers;
 use apron::{AnyImage, Image, Pixel, PixelType};
 use apron_core::{Accumulator, Sample, check_memory, each_type};
 use apron_files::ImageOutput;
@@ -12,7 +13,10 @@ use std::path::Path;
 pub(crate) struct OutputArgs {
     /// Map these two values, or with auto the least and the largest sample, to the ends of the output's range: 0 and 255 for
     /// u8 (the type of what was no integer, unless --out-type says another), 65535 for u16, 32767 for i16, 1 for floats
-    #[arg(long, value_name = "LO,HI|auto", value_parser = rescale, allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "LO,HI|auto", value_parser = offers::scales(), hide_possible_values = true,
+        allow_hyphen_values = true
+    )]
     pub(crate) rescale: Option<Scale>,
     /// Quality of a JPEG, 1 to 100 [default: 95]; colours have half the resolution below 100, as OpenCV's
     #[arg(long, value_name = "Q", value_parser = quality, allow_hyphen_values = true)]
@@ -39,14 +43,17 @@ pub(crate) enum Scale {
     Between(f64, f64),
 }
 
-/// Parses `LO,HI` or `auto`.
-fn rescale(text: &str) -> Result<Scale, String> {
-    if text == "auto" {
-        return Ok(Scale::Auto);
-    }
-    match args::range(text) {
-        Ok((low, high)) if low.is_finite() && high.is_finite() && low != high => Ok(Scale::Between(low, high)),
-        _ => Err("must be auto or LO,HI: two different numbers".into()),
+impl std::str::FromStr for Scale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Scale, String> {
+        if text == "auto" {
+            return Ok(Scale::Auto);
+        }
+        match args::range(text) {
+            Ok((low, high)) if low.is_finite() && high.is_finite() && low != high => Ok(Scale::Between(low, high)),
+            _ => Err("must be auto or LO,HI: two different numbers".into()),
+        }
     }
 }
 
@@ -214,9 +221,9 @@ mod tests {
 
     #[test]
     fn options() {
-        assert_eq!((rescale("auto"), rescale("-1,2.5")), (Ok(Scale::Auto), Ok(Scale::Between(-1.0, 2.5))));
+        assert_eq!(("auto".parse(), "-1,2.5".parse()), (Ok(Scale::Auto), Ok(Scale::Between(-1.0, 2.5))));
         for wrong in ["", "1", "1,1", "0,inf", "nan,1", "1,2,3", "Auto"] {
-            assert!(rescale(wrong).is_err(), "{wrong}");
+            assert!(wrong.parse::<Scale>().is_err(), "{wrong}");
         }
         assert_eq!((quality("1"), quality("100")), (Ok(1), Ok(100)));
         for wrong in ["0", "101", "-1", "high", "9.5"] {

@@ -20,7 +20,7 @@ pub(crate) struct Files {
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
-    #[arg(long, value_name = "EXT")]
+    #[arg(long, value_name = "EXT", value_parser = crate::offers::formats(), hide_possible_values = true)]
     pub(crate) format: Option<String>,
 }
 

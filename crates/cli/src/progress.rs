@@ -2,8 +2,41 @@
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+/// What is shown, or was shown last.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Takes notice of what is shown, so that other lines do not begin at its end.
+pub(crate) fn notice(bar: &ProgressBar) {
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+}
+
+/// Lets `print` write to the terminal while nothing is shown there.
+pub(crate) fn aside(print: impl FnOnce()) {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match shown {
+        Some(bar) => bar.suspend(print),
+        None => print(),
+    }
+}
+
+/// The standard error, beside what is shown.
+pub(crate) struct Aside;
+
+impl std::io::Write for Aside {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut written = Ok(0);
+        aside(|| written = std::io::stderr().lock().write(bytes));
+        written
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
 
 /// A line with the current step, the elapsed time, and on the CPU the finished percentage of the step; other devices do
 /// not report it. Cleared when dropped.
@@ -28,6 +61,7 @@ impl Progress {
                 }
             }));
         }
+        notice(&bar);
         // Not by `enable_steady_tick`, which panics where no thread can be started.
         let ticked = bar.clone();
         let tick = move || {

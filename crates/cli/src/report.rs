@@ -57,12 +57,29 @@ pub(crate) struct Estimate {
 #[derive(Clone, Serialize)]
 pub(crate) struct ChannelStatistics {
     pub(crate) count: u64,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
+    pub(crate) min: Extreme,
+    pub(crate) max: Extreme,
     pub(crate) mean: f64,
     pub(crate) std: f64,
     /// In the order of the request.
     pub(crate) percentiles: Vec<Percentile>,
+}
+
+/// The least or greatest sample: f64 does not hold all integers of 64 bits.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Extreme {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Display for Extreme {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Extreme::Integer(number) => number.fmt(f),
+            Extreme::Float(number) => number.fmt(f),
+        }
+    }
 }
 
 /// A percentile.
@@ -334,5 +351,5 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// Writes a line to stderr, and ignores errors.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    crate::progress::aside(|| _ = writeln!(std::io::stderr().lock(), "{line}"));
 }

@@ -30,6 +30,24 @@ impl std::str::FromStr for Bytes {
     }
 }
 
+/// Images and intermediate results of an operation on a whole image or volume, in sizes of its input.
+pub(crate) const WHOLE: u64 = 4;
+
+/// Checks that no memory was asked for that is too little for an image of this size, which `what` makes be taken whole.
+///
+/// # Errors
+/// If it was.
+pub(crate) fn check_whole(bytes: u64, asked: Option<Bytes>, what: &str) -> Result<(), apron::Error> {
+    let needed = bytes.saturating_mul(WHOLE);
+    match asked {
+        Some(Bytes(memory)) if memory < needed => {
+            let limit = format!("{needed} or more: with {what} the image is taken whole");
+            Err(apron::Error::parameter("strips", "memory", memory, limit))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Bytes that an image takes per pixel while it is decoded, filtered and encoded: up to four channels as read, as a result and
 /// as f32 in between, and what encoders hold.
 const BYTES_PER_PIXEL: u64 = 32;

@@ -93,6 +93,10 @@ fn profiles_and_densities_are_kept_where_formats_have_them() {
     assert_eq!(decode(&folder.path("g.bmp")), decode(&folder.path("d.png")));
     let png = std::fs::read(folder.path("j.png")).unwrap();
     assert!(png.windows(13).any(|part| part == b"pHYs\0\0\x2e\x23\0\0\x2e\x23\x01"), "11811 pixels per metre");
+    // Classes have the density of what is parted, and no colours.
+    folder.ok(&["otsu", "d.png", "classes.png", "--grey"]);
+    let png = std::fs::read(folder.path("classes.png")).unwrap();
+    assert!(png.windows(13).any(|part| part == b"pHYs\0\0\x2e\x23\0\0\x2e\x23\x01") && icc("classes.png").is_none());
     // A profile for colour is not written into a grey file.
     folder.ok(&["box", "a.jpg", "grey.png", "--size", "1", "--grey"]);
     assert_eq!(icc("grey.png"), None);

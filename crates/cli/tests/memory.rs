@@ -50,6 +50,16 @@ fn writers_and_readers_say_that_memory_is_out() {
 }
 
 #[test]
+fn filters_without_strips_take_the_whole_image() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[2500, 4000], &vec![1.0f32; 10_000_000]);
+    let amounts = || (8..48).step_by(4).map(|n| n * 10_000);
+    let fft = ["correlate", "a.npy", "b.npy", "--mask", "box3", "--out-type", "f32", "--method", "fft"];
+    works_or_says(&folder, amounts(), "b.npy", &fft);
+    works_or_says(&folder, amounts(), "b.npy", &["gradient", "a.npy", "b.npy", "--border", "crop"]);
+}
+
+#[test]
 fn histograms_of_many_bins_say_that_memory_is_out() {
     let folder = Folder::new();
     folder.array("a.npy", &[10, 10], &[0.5f32; 100]);

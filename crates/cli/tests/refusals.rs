@@ -118,6 +118,11 @@ fn outputs_are_whole_or_not_there() {
     folder.fails(2, "u8", &[&["correlate", "missing.png", "b.png", "--out-type", "f32"], IDENTITY].concat());
     folder.array("f.npy", &[1, 1], &[1.0f32]);
     folder.fails(3, "--out-type u8", &[&["correlate", "f.npy", "b.png"], IDENTITY].concat());
+    // Of verbs without --out-type.
+    folder.fails(3, "--in-type u8", &["pad", "f.npy", "b.png", "--by", "0", "--device", "cpu"]);
+    for verb in ["equalize", "otsu"] {
+        folder.fails(3, "; --in-type converts the input", &[verb, "f.npy", "b.npy", "--device", "cpu"]);
+    }
 }
 
 #[cfg(unix)]
@@ -190,6 +195,7 @@ fn results_beyond_memory_are_refused() {
         (&["pad", "a.npy", "b.npy", "--by", "20000", "--max-pixels", "99999999999"], "40005x40005x2"),
         (&["box", "a.npy", "b.npy", "--size", "3", "--region", "0,0,16384x16384"], "16384x16384x2"),
         (&["clahe", "grey.npy", "b.npy", "--tiles", "400x400", "--max-pixels", "99999999999"], "tables of tiles"),
+        (&["histogramdd", "a.npy", "--bins", "20000", "--range", "0,9"], "400000000 cells; a sparse result takes more"),
     ] {
         for device in ["cpu", "reference"] {
             let ended = folder.run_within(1_000_000, &[arguments, &["--device", device]].concat());
@@ -267,13 +273,12 @@ fn decoders_and_parsers_are_not_quoted_raw() {
     folder.write("crc.png", png);
     folder.write("letter.pgm", "P5\n3 x\n255\n123456789");
     folder.write("dark.pgm", "P5\n3 3\n0\n123456789");
+    folder.write("text.png", "no PNG begins so");
     for (name, part) in [
         ("crc.png", "crc.png: the PNG cannot be decoded: CRC error: "),
-        (
-            "letter.pgm",
-            "letter.pgm: the PNM cannot be decoded: Non-ASCII-digit character when parsing number in preamble\n",
-        ),
-        ("dark.pgm", "dark.pgm: the PNM cannot be decoded: Image MAXVAL is zero\n"),
+        ("letter.pgm", "letter.pgm: the PNM cannot be decoded: a number in its header is not made of digits\n"),
+        ("dark.pgm", "dark.pgm: the PNM cannot be decoded: its largest value is 0, but must be 1 to 65535\n"),
+        ("text.png", "text.png: by its first bytes not a picture that is known: PNG, JPEG, "),
     ] {
         folder.fails(3, part, &["stats", name]);
     }
@@ -290,6 +295,7 @@ fn decoders_and_parsers_are_not_quoted_raw() {
         (r#"{"verb":"info","verb":1}"#, "not a JSON object: the key 'verb' is there twice"),
         ("{verb:1}", "not a JSON object: key must be a string, and found 'verb:1}'"),
         (r#"{"verb":"histogram","in":"a.png","out":"-"}"#, "'out' is -, the standard output"),
+        (r#"{"verb":"batch"}"#, "'batch' is no job: a job is one of the image verbs, "),
     ];
     folder.write("jobs", jobs.map(|(job, _)| job).join("\n"));
     let ended = folder.run(&["batch", "jobs", "--quiet"]);
@@ -299,6 +305,8 @@ fn decoders_and_parsers_are_not_quoted_raw() {
         assert!(error.starts_with(expected) && !error.contains(" line "), "{job}: {error}");
     }
     assert_eq!(ended.stdout.lines().count(), jobs.len(), "{ended:?}");
+    let ended = folder.filter("jobs", &["batch", "-", "--quiet"]);
+    assert_eq!(ended.stdout.iter().filter(|byte| **byte == b'\n').count(), jobs.len(), "{ended:?}");
     folder.write("list", "[{\"verb\":\"info\"},\n{\"verb\" 5}]");
     folder.fails(3, "list: not a list of jobs: line 2: expected `:`, and found '5}]'", &["batch", "list"]);
 }
@@ -310,13 +318,22 @@ fn a_filter_of_many_products_is_told_of() {
     folder.png("a.png", 600, 400, &vec![0; 600 * 400 * 3]);
     folder.png("small.png", 4, 4, &[0; 48]);
     let run = |from: &str, more: &[&str]| {
-        let command = [&["correlate", from, "b.png", "--mask", "mask.npy", "--device", "cpu"], more].concat();
+        let command = [&["correlate", from, "b.npy", "--mask", "mask.npy", "--device", "cpu"], more].concat();
         folder.run(&command)
     };
-    // The limit ends it after the warning.
+    // The wrong variant ends it after the warning.
     let ended = run("a.png", &["--variant", "none"]);
     let warning = "apron: warning: this filter is up to 1.2e13 products of taps and samples, and may take long\n";
     assert!(ended.stderr.starts_with(warning), "{ended:?}");
     assert!(!run("a.png", &["--variant", "none", "--quiet"]).stderr.contains("warning"));
     assert!(!run("small.png", &["--variant", "none"]).stderr.contains("warning"));
+    // All pages together have as many, and a step of a pipe is a filter, too.
+    folder.array("stack.npy", &[20, 60, 100], &[0u8; 120_000]);
+    let told = |input: &str, more: &[&str]| {
+        let step = "box size=1 | correlate mask=mask.npy variant=none";
+        let ended = folder.run(&[&["pipe", input, "b.npy", step, "--device", "cpu"], more].concat());
+        ended.stderr.contains("warning: this filter is up to")
+    };
+    assert!(run("stack.npy", &["--pages", "--variant", "none"]).stderr.contains("up to 1.9e12 products"));
+    assert!(told("a.png", &[]) && told("stack.npy", &["--pages"]) && !told("a.png", &["--quiet"]));
 }

@@ -172,6 +172,29 @@ fn a_killed_job_is_resumed() {
 }
 
 #[test]
+fn files_that_are_read_whole_need_memory_for_it() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    let files = ["a.png", "a.jpg", "a.pgm"];
+    for file in files {
+        folder.ok(&["correlate", "a.npy", file, "--mask", "identity"]);
+    }
+    let order = "{'descr': '|u1', 'fortran_order': True, 'shape': (1200, 300), }";
+    let fortran = [b"\x93NUMPY\x01\x00", &(order.len() as u16).to_le_bytes()[..], order.as_bytes(), &[0; 360_000]];
+    folder.write("fortran.npy", fortran.concat());
+    for file in files.iter().chain(&["fortran.npy"]) {
+        let said = "memory is 1000000, but must be 1440000 or more: with a file of this kind the image is taken whole";
+        folder.fails(2, said, &["gaussian", file, "o.npy", "--sigma", "2", "--memory", "1MB"]);
+        folder.fails(2, said, &["stats", file, "--memory", "1MB"]);
+        folder.ok(&["gaussian", file, "o.npy", "--sigma", "2", "--memory", "1440000"]);
+        std::fs::remove_file(folder.path("o.npy")).unwrap();
+    }
+    let ended = folder.filter("a.png", &["stats", "-", "--memory", "1MB"]);
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.contains("1440000 or more: with the standard input the image is taken whole"), "{said}");
+}
+
+#[test]
 fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
     let folder = Folder::new();
     folder.write("a.npy", npy("|u1", (300, 1200), 1));
@@ -187,7 +210,16 @@ fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
             2,
             "with --in-type the image is taken whole",
         ),
-        ("gradient a.npy o.npy --memory 200KB --border crop --device cpu", 4, "another size than the image"),
+        (
+            "gradient a.npy o.npy --memory 200KB --border crop --device cpu",
+            2,
+            "with a result of another size the image is taken whole",
+        ),
+        (
+            "correlate a.npy o.npy --mask box3 --out-type f32 --method fft --memory 200KB --device cpu",
+            2,
+            "with --method fft the image is taken whole",
+        ),
         ("gradient a.npy o.npy --memory 2KB --device cpu", 2, "or more for one strip"),
         ("gaussian a.npy o.npy --sigma 2 --memory 200KB --grey --device cpu", 2, "with --grey"),
         ("clahe a.npy o.npy --memory 200KB --device cpu", 2, "with tables of tiles"),

@@ -86,6 +86,10 @@ fn tiles_that_reach_beyond_the_image_are_read() {
     }
     let limited = [&["correlate", "a.tif", "b.npy", "--max-pixels", "339"], IDENTITY].concat();
     folder.fails(3, "20x17 is more than 339 pixels", &limited);
+    // 3 planes of 32x32, four times.
+    let said = "memory is 12287, but must be 12288 or more: with a file of this kind the image is taken whole";
+    folder.fails(2, said, &["stats", "a.tif", "--memory", "12287"]);
+    folder.ok(&["stats", "a.tif", "--memory", "12288"]);
 }
 
 #[test]

@@ -47,6 +47,10 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("is larger than any", gaussian(&["--sigma", "1", "--max-pixels", "99999999999999999999"])),
         ("'x' for '--truncate <T>': must be a number", gaussian(&["--sigma", "1", "--truncate", "x"])),
         ("must be a whole number", "gradient|missing|b.npy|--ksize|x".into()),
+        ("'0' for '--page <N>': must be a whole number from 1", gaussian(&["--sigma", "1", "--page", "0"])),
+        ("'-1' for '--page <N>': must be a whole number from 1", gaussian(&["--sigma", "1", "--page", "-1"])),
+        ("offset is 3 with --volume, but must be left out", correlate(&["--mask", "1", "--volume", "--offset", "3"])),
+        ("clamp is asked for with --volume", correlate(&["--mask", "1", "--volume", "--clamp"])),
         ("'gif'", "box|missing|b.gif|--size|3".into()),
         ("''", "box|missing|b|--size|3".into()),
         ("unrecognized subcommand 'blur'", "blur|a|b".into()),
@@ -82,21 +86,28 @@ fn a_terminal_shows_what_a_job_is_at() {
     let folder = Folder::new();
     folder.png("a.png", 64, 64, &[7; 64 * 64]);
     let program = common::program().into_string().unwrap();
-    let on_terminal = |more: &str| {
-        let line = format!("{program} gaussian a.png b.png --sigma 2 --device cpu{more}");
+    let on_terminal = |command: &str| {
+        let line = format!("{program} {command} --device cpu");
         let mut script = std::process::Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).stdin(std::process::Stdio::null());
         script.output().ok().map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned())
     };
-    let Some(shown) = on_terminal("") else {
+    let gaussian = "gaussian a.png b.png --sigma 2";
+    let Some(shown) = on_terminal(gaussian) else {
         eprintln!("skipped: there is no `script` to make a terminal");
         return;
     };
     let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no '{part}' in {shown:?}"));
     assert!(at("reading a.png") < at("gaussian: b.png 64x64x1 u8"), "{shown:?}");
-    assert_eq!(on_terminal(" --quiet").unwrap(), "");
+    assert_eq!(on_terminal(&format!("{gaussian} --quiet")).unwrap(), "");
     let ended = folder.ok(&["gaussian", "a.png", "b.png", "--sigma", "2"]);
     assert!(!ended.stderr.contains("reading"), "{ended:?}");
+    // A warning has a line of its own.
+    folder.array("stack.npy", &[2, 2, 3], &[1u8; 12]);
+    folder.ok(&["box", "stack.npy", "two.tif", "--size", "1", "--pages"]);
+    let shown = on_terminal("box two.tif b.png --size 1").unwrap();
+    let (before, _) = shown.split_once("apron: warning").unwrap_or_else(|| panic!("{shown:?}"));
+    assert!(before.contains("reading two.tif") && before.ends_with("\u{1b}[2K"), "{shown:?}");
 }
 
 #[test]
@@ -282,9 +293,19 @@ fn shells_and_manuals_know_every_verb() {
             script.split("apron__subcmd__correlate)").nth(1).unwrap().split(&format!("{option})")).nth(1).unwrap();
         part.lines().nth(1).unwrap().to_string()
     };
-    for (option, name) in
-        [("--device", "reference"), ("--mask", "sobel-x"), ("--out-type", "i16"), ("--in-type", "f16")]
-    {
+    for (option, name) in [
+        ("--device", "reference"),
+        ("--mask", "sobel-x"),
+        ("--out-type", "i16"),
+        ("--in-type", "f16"),
+        ("--border", "replicate"),
+        ("--method", "low-rank"),
+        ("--format", "png"),
+        ("--rescale", "auto"),
+        // Neither names nor files.
+        ("--tolerance", ""),
+        ("--variant", ""),
+    ] {
         assert!(offered(option).contains(name) && !offered(option).contains("compgen -f"), "{}", offered(option));
     }
     folder.fails(2, "bash", &["completions", "cmd"]);

@@ -128,7 +128,11 @@ fn refusals_name_the_folder() {
     folder.fails(3, "a Zarr is a folder", &["correlate", "a.npy", "-", "--format", "zarr", "--mask", "2"]);
     folder.fails(3, "page 2 was asked for", &["stats", "a.zarr", "--page", "2"]);
     std::fs::write(folder.path("a.zarr/c/1/0"), "no chunk").unwrap();
-    folder.fails(3, "a.zarr: chunk [1, 0]", &["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu"]);
+    folder.fails(
+        3,
+        "a.zarr: chunk [1, 0]: its bytes cannot be decoded: ",
+        &["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu"],
+    );
     let strips = ["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu", "--memory", "900KB"];
     folder.fails(3, "chunk [1, 0]", &strips);
     let little = [&strips[..8], &["200KB"]].concat();
@@ -164,6 +168,57 @@ fn a_signal_leaves_no_folder_behind() {
         }
     }
     panic!("it was never seen to write");
+}
+
+/// Starts a job that writes `b.zarr`, and stops it when its hidden folder has a chunk. Returns the job and the folder.
+#[cfg(target_os = "linux")]
+fn stopped_as_it_writes(folder: &Folder) -> (std::process::Child, String) {
+    use std::process::{Command, Stdio};
+    for _ in 0..20 {
+        let mut command = Command::new(common::program());
+        command.args(["correlate", "a.npy", "b.zarr", "--mask", "identity", "--device", "cpu"]);
+        command.current_dir(folder.path("")).stdout(Stdio::null()).stderr(Stdio::null());
+        let before = folder.names();
+        let mut child = command.spawn().unwrap();
+        while child.try_wait().unwrap().is_none() {
+            let has_chunks = |name: &String| !before.contains(name) && folder.path(name).join("c/1").is_dir();
+            let Some(draft) = folder.names().into_iter().find(|name| name.starts_with('.') && has_chunks(name)) else {
+                continue;
+            };
+            assert!(Command::new("kill").args(["-s", "STOP", &child.id().to_string()]).status().unwrap().success());
+            if folder.path(&draft).is_dir() {
+                return (child, draft);
+            }
+        }
+        std::fs::remove_dir_all(folder.path("b.zarr")).unwrap();
+    }
+    panic!("it was never seen to write");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one() {
+    let folder = Folder::new();
+    let samples: Vec<u8> = (0..40_000_000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 18) as u8).collect();
+    folder.write("a.npy", common::npy(&common::header("'|u1'", "(8000, 5000)"), &samples));
+    folder.array("small.npy", &[2, 2], &[1u8, 2, 3, 4]);
+    let (mut killed, left) = stopped_as_it_writes(&folder);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(folder.path(&left).is_dir());
+    let (mut alive, own) = stopped_as_it_writes(&folder);
+    assert!(!folder.path(&left).exists());
+    std::fs::create_dir(folder.path(".apron-b.zarr-mine")).unwrap();
+    folder.write(".apron-b.zarr-mine/notes.txt", "mine");
+    // That of a run that goes on stays, and so does a folder that nobody knows of.
+    folder.ok(&["correlate", "small.npy", "b.zarr", "--mask", "identity"]);
+    assert!(folder.path(&own).is_dir());
+    let pid = alive.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-s", "CONT", &pid]).status().unwrap().success());
+    assert_eq!(alive.wait().unwrap().code(), Some(0));
+    assert_eq!(folder.names(), [".apron-b.zarr-mine", "a.npy", "b.zarr", "small.npy"]);
+    copy(&folder, "b.zarr", "b.npy");
+    assert!(folder.read::<u8>("b.npy").1 == samples);
 }
 
 #[test]

@@ -144,16 +144,15 @@ pub struct JointHistogram {
 /// Returns the number of cells between these edges.
 ///
 /// # Errors
-/// [`Error::Parameter`] for more than 2^30, or than memory holds `copies` times.
+/// [`Error::Parameter`] for more than 2^30, [`Error::Shape`] for more than memory holds `copies` times.
 pub fn dense_cells(edges: &[Edges], copies: u64) -> Result<u64> {
     let cells = cells_of(edges);
-    let refused = |limit: String| Error::parameter(OPERATION, "number of cells", cells, limit);
     if cells > MAX_CELLS {
-        return Err(refused(format!("at most {MAX_CELLS}; a sparse result takes more")));
+        let limit = format!("at most {MAX_CELLS}; a sparse result takes more");
+        return Err(Error::parameter(OPERATION, "number of cells", cells, limit));
     }
     let cells = cells as u64;
-    check_memory::<u64>(cells * copies, "cells")
-        .map_err(|_| refused("what memory there is; a sparse result takes more".into()))?;
+    check_memory::<u64>(cells * copies, format_args!("{cells} cells; a sparse result takes more"))?;
     Ok(cells)
 }
 

@@ -65,8 +65,7 @@ const SMALL_BOX: u32 = 17;
 const LEAST_SIDE: u32 = 3;
 /// As [`LEAST_SIDE`], for integer output, whose intermediate sums are f64.
 const LEAST_INTEGER_SIDE: u32 = 7;
-/// Low rank is used only if it saves this factor in multiplications, because the terms and their sums add memory
-/// traffic.
+/// Low rank is used only if it saves this factor in multiplications: terms and their sums add memory traffic.
 const LEAST_GAIN: u64 = 4;
 /// Largest side, in taps, of separable filters on all devices.
 const MOST_SIDE: u32 = 4096;
@@ -140,7 +139,15 @@ impl FilterProblem {
         match self {
             FilterProblem::LowRank(_) => return Ok(ByMethod { problem: self, why: "stated as terms" }),
             FilterProblem::Fft(_) => return Ok(ByMethod { problem: self, why: "stated as transforms" }),
-            _ => {}
+            FilterProblem::Correlate(_)
+            | FilterProblem::Separable(_)
+            | FilterProblem::Box(_)
+            | FilterProblem::Scaled(_)
+            | FilterProblem::LocalStd(_)
+            | FilterProblem::Pointwise(_)
+            | FilterProblem::Paired(_)
+            | FilterProblem::Pad(_)
+            | FilterProblem::Volume(_) => {}
         }
         let unboxed = match boxed(&self).and_then(|problem| worth_boxing(&problem).map(|why| (problem, why))) {
             Ok((problem, why)) => return Ok(ByMethod { problem: FilterProblem::Box(problem), why }),

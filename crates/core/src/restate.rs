@@ -34,7 +34,12 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
         }
         FilterProblem::LowRank(_) => return Err("a sum of columns times rows"),
         FilterProblem::Scaled(_) => return Err("sums are scaled in f64"),
-        _ => return Err("no weighted sums of a window"),
+        FilterProblem::Fft(_)
+        | FilterProblem::LocalStd(_)
+        | FilterProblem::Pointwise(_)
+        | FilterProblem::Paired(_)
+        | FilterProblem::Pad(_)
+        | FilterProblem::Volume(_) => return Err("no weighted sums of a window"),
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
         return Err("boxes are of integers, or of floats with output of floats");
@@ -80,7 +85,12 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
         }
         FilterProblem::LowRank(_) => Err("a sum of columns times rows"),
         FilterProblem::Scaled(_) => Err("sums are scaled in f64"),
-        _ => Err("no weighted sums of a window"),
+        FilterProblem::Fft(_)
+        | FilterProblem::LocalStd(_)
+        | FilterProblem::Pointwise(_)
+        | FilterProblem::Paired(_)
+        | FilterProblem::Pad(_)
+        | FilterProblem::Volume(_) => Err("no weighted sums of a window"),
     })
 }
 
@@ -101,7 +111,15 @@ pub(crate) fn low_rank(problem: &FilterProblem, most: usize) -> Result<Result<Lo
             let terms = terms.into_iter().map(|term| by_axis(term, mask.anchor())).collect::<Result<_>>()?;
             Ok(LowRank { shape, src, terms, border, extent })
         }
-        _ => Err("only a mask is a sum of columns times rows"),
+        FilterProblem::Separable(_)
+        | FilterProblem::Box(_)
+        | FilterProblem::Fft(_)
+        | FilterProblem::Scaled(_)
+        | FilterProblem::LocalStd(_)
+        | FilterProblem::Pointwise(_)
+        | FilterProblem::Paired(_)
+        | FilterProblem::Pad(_)
+        | FilterProblem::Volume(_) => Err("only a mask is a sum of columns times rows"),
     })
 }
 

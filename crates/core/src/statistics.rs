@@ -38,6 +38,8 @@ pub struct Statistics {
     pub min: f64,
     /// The maximum; NaN if a sample is NaN. A zero is positive.
     pub max: f64,
+    /// The minimum and the maximum of integers: `min` and `max` round those beyond 2^53.
+    pub extremes: Option<(i128, i128)>,
     /// The mean. For integers of all sizes, the quotient of the exact sum; for floats, of the sum in f64: each row from the left,
     /// then the row sums from the top.
     pub mean: f64,
@@ -90,6 +92,7 @@ impl Statistics {
             count: count as u64,
             min: min as f64,
             max: max as f64,
+            extremes: Some((min, max)),
             mean: total as f64 / all,
             std: ((count * squares - total * total) as f64).sqrt() / all,
             percentiles: percentiles.iter().map(of).collect(),
@@ -105,10 +108,12 @@ impl Statistics {
         let squares = Wide::of(totals.high_high).shifted(64).plus(Wide::of(totals.high_low).shifted(33));
         let squares = squares.plus(Wide::of(totals.low_low));
         let variance = squares.times(count).less(Wide::product(totals.sum, totals.sum));
+        let (min, max) = (low + totals.least as i128, low + totals.greatest as i128);
         Statistics {
             count,
-            min: (low + totals.least as i128) as f64,
-            max: (low + totals.greatest as i128) as f64,
+            min: min as f64,
+            max: max as f64,
+            extremes: Some((min, max)),
             mean: quotient(sum, count),
             std: variance.to_f64().sqrt() / all,
             percentiles: Vec::new(),
@@ -120,7 +125,8 @@ impl Statistics {
     pub fn from_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
         let std = (squares / count as f64).sqrt();
         // The sign of a zero extreme depends on the order of the search: normalize it to +0.
-        Statistics { count, min: min + 0.0, max: max + 0.0, mean, std, percentiles: Vec::new() }
+        let (min, max) = (min + 0.0, max + 0.0);
+        Statistics { count, min, max, extremes: None, mean, std, percentiles: Vec::new() }
     }
 }
 

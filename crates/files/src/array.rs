@@ -249,6 +249,15 @@ pub(super) fn pixels(file: &mut dyn Source) -> Option<u64> {
     Some(sides.map_or(header.items, |(height, width, _)| height.saturating_mul(width)))
 }
 
+/// Returns the bytes of an array's items, from its header; of types that become others, of the largest. `None` for
+/// complex numbers unless `complex` takes them.
+pub(super) fn item_bytes(file: &mut dyn Source, complex: bool) -> Option<u64> {
+    let header = Header::read(file).ok().filter(|header| complex || !header.is_complex())?;
+    let parts = if header.is_complex() { 2 } else { 1 };
+    let each = header.pixel().map_or(8, |pixel| parts * pixel.size_bytes() as u64);
+    Some(header.items.saturating_mul(each))
+}
+
 /// Copies items of `size` bytes from Fortran order, planes last, to rows of pixels.
 fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
     let (width, height) = (shape.width as usize, shape.height as usize);

@@ -343,7 +343,7 @@ mod tests {
         let scratch = Scratch::new("test").unwrap();
         assert_eq!(names_in(at).len(), 3);
         #[cfg(feature = "zarr")]
-        let folder_draft = FolderDraft::new(at).unwrap();
+        let folder_draft = FolderDraft::beside(&at.join("out.zarr")).unwrap();
         #[cfg(feature = "zarr")]
         fs::write(folder_draft.path().join("chunk"), "").unwrap();
         discard_drafts();

@@ -229,12 +229,24 @@ fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
+/// What the decoder of PNM says, and what is meant by it.
+const OF_PNM: [(&str, &str); 8] = [
+    // Said twice.
+    ("number in number in", "number in"),
+    ("Non-ASCII-digit character when parsing number in preamble", "a number in its header is not made of digits"),
+    ("Overflow when parsing integer in number in preamble", "a number in its header is too large"),
+    ("Image MAXVAL is zero", "its largest value is 0, but must be 1 to 65535"),
+    ("Image MAXVAL exceeds 65535:", "its largest value must be 1 to 65535, but is"),
+    ("Missing header line: have", "its header must have 4 numbers, but has"),
+    ("Unknown header line with identifier", "its header has an unknown line"),
+    ("Sample value ", "a sample is above the largest value: "),
+];
+
 /// Removes from a decoder's message what only its authors know.
 pub(crate) fn tidy(cause: &str) -> String {
     let cause = cause.rsplit("Reason:").next().unwrap_or_default();
     let cause = cause.trim().trim_matches('"').trim_end_matches('.').trim_start_matches("Format error: ");
-    // The decoder of PNM says it twice.
-    let cause = cause.replace("number in number in", "number in");
+    let cause = OF_PNM.iter().fold(cause.to_string(), |cause, (theirs, ours)| cause.replace(theirs, ours));
     match cause.split_once(" while decoding ChunkType { type: ") {
         Some((cause, chunk)) => format!("{cause} in chunk {}", chunk.split(',').next().unwrap_or_default()),
         None => cause,

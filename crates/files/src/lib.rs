@@ -62,7 +62,7 @@ pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use pages::{PagesDraft, PagesFile};
 pub use picture::write_rgb_png;
 pub use read::{
-    Page, ReadOptions, decode_image, decode_mask, decode_page, is_zarr, pixels, read_edges, read_image, read_mask,
-    read_page, read_taps, read_weights,
+    Page, ReadOptions, decode_image, decode_mask, decode_page, decoded_bytes, is_zarr, pixels, read_edges, read_image,
+    read_mask, read_page, read_taps, read_weights, sample_bytes,
 };
 pub use rows::{RowsDraft, RowsFile};

@@ -190,13 +190,11 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     }
     let grey = &start == b"BM" && grey_bmp::is_grey(&mut *file).map_err(io)?;
     file.rewind().map_err(io)?;
-    let mut reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
-    if let Ok(format) = image::ImageFormat::from_path(path) {
-        reader.set_format(format);
-    }
+    let reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
     let mut reader = reader.with_guessed_format().map_err(io)?;
     if reader.format().is_none() {
-        return Err(Error::content(path, "not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy"));
+        let what = "by its first bytes not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy";
+        return Err(Error::content(path, what));
     }
     // 4 samples of 4 bytes per pixel, and the same for the decoder.
     let limits = |pixels: u64| {

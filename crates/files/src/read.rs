@@ -3,7 +3,7 @@
 use crate::convert::convert;
 use crate::error::{Error, Result};
 use crate::output::extension;
-use crate::{array, bulk, picture};
+use crate::{array, bulk, picture, tiff_rows, tiff_tags};
 use apron_core::{AnyImage, Edges, Mask, PixelType, Taps};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -93,6 +93,37 @@ pub fn pixels(path: &Path) -> Option<u64> {
     // Decoders of other crates may panic on hostile files.
     let (width, height) = catch_unwind(AssertUnwindSafe(|| reader.into_dimensions().ok())).ok()??;
     Some(width as u64 * height as u64)
+}
+
+/// Returns the bytes of the samples of a page, from the header of its file; `None` for a file that is no image, and
+/// for one that the options do not take.
+pub fn sample_bytes(path: &Path, options: &ReadOptions) -> Option<u64> {
+    #[cfg(feature = "zarr")]
+    if is_zarr(path) {
+        return crate::zarr::sample_bytes(path);
+    }
+    bytes_of(path, &mut open(path).ok()?, options)
+}
+
+/// Returns the bytes of the samples of a page of `file`, as [`sample_bytes`] does.
+pub fn decoded_bytes(file: impl Read + Seek, options: &ReadOptions) -> Option<u64> {
+    bytes_of(Path::new(""), &mut Stream(file), options)
+}
+
+fn bytes_of(path: &Path, file: &mut dyn Source, options: &ReadOptions) -> Option<u64> {
+    // Decoders of other crates may panic on hostile files.
+    let of = AssertUnwindSafe(|| {
+        if starts_as_array(path, file).ok()? {
+            return array::item_bytes(file, options.complex);
+        }
+        if picture::is_tiff(file).ok()? {
+            let tags = tiff_tags::page(path, file, options.page).ok()?;
+            return tiff_rows::sample_bytes(file, &tags);
+        }
+        let reader = image::ImageReader::new(std::io::BufReader::new(file)).with_guessed_format().ok()?;
+        Some(image::ImageDecoder::total_bytes(&reader.into_decoder().ok()?))
+    });
+    catch_unwind(of).ok()?
 }
 
 /// Reads an image of at most `max_pixels` pixels, the first page if there are several. The format is recognised by

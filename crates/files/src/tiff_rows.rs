@@ -80,6 +80,16 @@ impl Layout {
     }
 }
 
+/// Returns the bytes of a page's samples; `None` for one that cannot be read.
+pub(crate) fn sample_bytes(file: &mut dyn Source, page: &Page) -> Option<u64> {
+    let patched = Patched::new(file, &page.patches, page.zeros).ok()?;
+    let mut stream = Stream(patched);
+    let mut decoder = decoder(&mut stream).ok()?;
+    let ((width, height), colour) = (decoder.dimensions().ok()?, decoder.colortype().ok()?);
+    let pixel = u64::from(colour.num_samples()) * u64::from(colour.bit_depth()).div_ceil(8);
+    u64::from(width).checked_mul(height.into())?.checked_mul(pixel)
+}
+
 /// What the tags say.
 struct Found {
     width: u32,

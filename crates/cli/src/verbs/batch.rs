@@ -23,11 +23,11 @@ Blank lines and lines that start with # are skipped; a file that is one JSON lis
 of numbers are taken where a verb takes them as text: \"percentile\":[5,95], \"mask\":[[0,1],[2,3]].
 For each job one JSON object is printed.")]
 pub(crate) struct Args {
-    /// The jobs
+    /// The jobs, or - for the standard input
     #[arg(value_name = "JOBS")]
     jobs: PathBuf,
     /// The device of jobs that name none: auto, gpu[:N], cpu, emulator or reference
-    #[arg(long, default_value = "auto", value_parser = crate::args::devices(), hide_possible_values = true)]
+    #[arg(long, default_value = "auto", value_parser = crate::offers::devices(), hide_possible_values = true)]
     device: apron::DeviceName,
     /// Show no progress bar
     #[arg(long)]
@@ -35,9 +35,14 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let text = std::fs::read_to_string(&args.jobs).map_err(|error| Error::input(&args.jobs, error))?;
+    let path = crate::input::name(&args.jobs);
+    let text = match path == args.jobs {
+        true => std::fs::read_to_string(path),
+        false => std::io::read_to_string(std::io::stdin().lock()),
+    };
+    let text = text.map_err(|error| Error::input(path, error))?;
     // Some editors write a byte order mark at the start.
-    let jobs = jobs(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| Error::input(&args.jobs, error))?;
+    let jobs = jobs(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| Error::input(path, error))?;
     let mut devices = Devices::new(args.device);
     let tell = |(place, _): &(Place, Job), result| print(&job::outcome(place.clone(), &result));
     job::each(&jobs, "job", args.quiet, |(_, job)| one(job, &mut devices), tell)

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::report::print;
-use clap::CommandFactory;
+use clap::{Arg, CommandFactory, ValueHint};
 use clap_complete::Shell;
 
 #[derive(clap::Args)]
@@ -19,6 +19,15 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::Cli::command(), "apron", &mut script);
+    let mut command = crate::Cli::command().mut_subcommands(|verb| verb.mut_args(without_files));
+    clap_complete::generate(args.shell, &mut command, "apron", &mut script);
     print(&String::from_utf8_lossy(&script))
+}
+
+/// Lets shells offer no names of files for an option whose values are neither that nor a few words.
+fn without_files(option: Arg) -> Arg {
+    let values = option.get_action().takes_values() && !option.is_positional();
+    let takes_file = option.get_value_names().is_some_and(|names| names.iter().any(|name| name.contains("FILE")));
+    let is_open = option.get_value_hint() == ValueHint::Unknown && option.get_possible_values().is_empty();
+    if values && is_open && !takes_file { option.value_hint(ValueHint::Other) } else { option }
 }

@@ -19,7 +19,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// The weights: a .npy file, a literal with rows separated by ';', or a known name such as sobel-x
-    #[arg(long, value_name = "M", value_parser = args::masks(), hide_possible_values = true, allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "M", value_parser = crate::offers::masks(), hide_possible_values = true,
+        allow_hyphen_values = true
+    )]
     mask: String,
     /// Divide the weights by their sum
     #[arg(long)]
@@ -40,9 +43,13 @@ pub(crate) struct Args {
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
     if args.filter.volume.volume {
         args.filter.volume.without_dz(verb)?;
-        if args.clamp || args.divisor != 1.0 || args.offset != 0.0 {
-            let limit = "left out, as are --divisor and --offset";
-            return Err(Error::parameter(verb, "clamp", "asked for with --volume", limit).into());
+        let refused = [
+            ("clamp", args.clamp, "asked for".to_string()),
+            ("divisor", args.divisor != 1.0, args.divisor.to_string()),
+            ("offset", args.offset != 0.0, args.offset.to_string()),
+        ];
+        if let Some((option, _, value)) = refused.into_iter().find(|(_, given, _)| *given) {
+            return Err(Error::parameter(verb, option, format!("{value} with --volume"), "left out").into());
         }
         let mut mask = super::volume::mask(&args.mask, args.normalize)?;
         if let Some(anchor) = args.anchor.deep()? {

@@ -7,7 +7,7 @@ use crate::complex;
 use crate::error::Result;
 use crate::limits;
 use crate::report::Report;
-use apron::{Device, Error, Extent, FilterBuilder, PixelType, ReadRows, Source};
+use apron::{Device, Error, Extent, FilterBuilder, Method, PixelType, ReadRows, Source};
 
 /// Runs the linear filter that `make` builds; its parameters are checked before. The output has the input's type, if no other is asked
 /// for.
@@ -65,21 +65,26 @@ pub(super) fn run_to(
     if let Some((input, output)) = devices.files()
         && let Some(job) = Job::asked(verb, &args.common, &target, (&input, &output), devices)?
     {
-        devices.place()?;
         let device = devices.get(args.common.device)?;
         let out_type = out_type(job.input.pixel_type());
         let parts = if job.input.is_complex() { job.input.shape().channels } else { 0 };
         let filter = built(args, clamp, (out_type, parts), make(&device, (&job.input as &dyn ReadRows).into()))?;
-        limits::filter(verb, job.input.shape(), filter.formula(), args)?;
-        let what = format!("{:?} {:?} {clamp} {out_type}", filter.formula(), args.asked());
-        return job.run(verb, &what, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
+        limits::filter(verb, (job.input.shape(), 1), filter.formula(), args)?;
+        if filter.has_strips()? {
+            devices.place()?;
+            let what = format!("{:?} {:?} {clamp} {out_type}", filter.formula(), args.asked());
+            return job.run(verb, &what, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
+        }
+        let transformed = args.method.0 == Some(Method::Fft) || args.tolerance.is_some();
+        let what = if transformed { "--method fft" } else { "a result of another size" };
+        job.whole(&args.common, what)?;
     }
-    super::image::run(verb, &args.common, &target, devices, |device, image, complex| {
+    super::image::run(verb, &args.common, &target, devices, |device, image, known| {
         let (shape, src) = (image.shape(), image.pixel_type());
         let out_type = if scales { PixelType::F32 } else { out_type(src) };
-        let parts = if complex { shape.channels } else { 0 };
+        let parts = if known.complex { shape.channels } else { 0 };
         let filter = built(args, clamp, (out_type, parts), make(device, image))?;
-        limits::filter(verb, shape, filter.formula(), args)?;
+        limits::filter(verb, (shape, known.images), filter.formula(), args)?;
         Ok(filter.run()?)
     })
 }

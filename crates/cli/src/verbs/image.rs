@@ -36,8 +36,16 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file; it is told whether the
-/// channels are parts of complex numbers. Other errors that do
+/// What a verb knows of an image beside its samples.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    /// Whether the channels are parts of complex numbers.
+    pub(super) complex: bool,
+    /// Number of images of this kind that the run takes.
+    pub(super) images: u32,
+}
+
+/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file. Other errors that do
 /// not depend on the input, such as an output format that does not support the result's type, are found before the input is
 /// read.
 pub(super) fn run(
@@ -45,7 +53,7 @@ pub(super) fn run(
     common: &Common,
     target: &Target<'_>,
     devices: &mut Devices,
-    mut make: impl FnMut(&Device, Source<'_>, bool) -> Result<DeviceImage>,
+    mut make: impl FnMut(&Device, Source<'_>, Known) -> Result<DeviceImage>,
 ) -> Result<Report> {
     let start = Instant::now();
     match devices.place()? {
@@ -57,9 +65,9 @@ pub(super) fn run(
                 ));
             }
             // Returns the report of an image, which `at` names if it is a page, and the result as the output takes it.
-            let mut on = |image: AnyImage<'static>, complex: bool, at: &str, devices: &mut Devices| {
+            let mut on = |image: AnyImage<'static>, known: Known, at: &str, devices: &mut Devices| {
                 let (shape, pixel) = (image.shape(), image.pixel_type());
-                if complex {
+                if known.complex {
                     complex::check(verb, &file, target.out_type, pixel)?;
                 }
                 if let Some(out_type) = target.out_type {
@@ -67,7 +75,7 @@ pub(super) fn run(
                 }
                 let device = devices.get(common.device)?;
                 devices.at(format!("{at}{verb} of {shape} {pixel} on {}", device.name()));
-                let result = make(&device, Source::Host(image), complex)?;
+                let result = make(&device, Source::Host(image), known)?;
                 let out_type = target.out_type(pixel, result.pixel_type());
                 let mut report = report(verb, (&input, &output), (shape, pixel), (&result, out_type), start)?;
                 target.args.drops_alpha(&file, out_type, result.shape().channels)?;
@@ -83,7 +91,8 @@ pub(super) fn run(
             } else {
                 devices.at(format!("reading {}", input.display()));
                 let (image, metadata) = common.read_picture(&input, target.complex)?;
-                let (report, pixels) = on(image, metadata.complex, "", devices)?;
+                let known = Known { complex: metadata.complex, images: 1 };
+                let (report, pixels) = on(image, known, "", devices)?;
                 let file = file.with_metadata(metadata);
                 common.warn_of_profile(&file);
                 file.write(&pixels)?;
@@ -94,7 +103,8 @@ pub(super) fn run(
         }
         Place::Pipe(image) => {
             let device = devices.get(common.device)?;
-            let result = make(&device, Source::Device(&image), false)?;
+            let known = Known { complex: false, images: devices.images };
+            let result = make(&device, Source::Device(&image), known)?;
             let out_type = target.out_type(image.pixel_type(), result.pixel_type());
             let files = (Path::new("-"), Path::new("-"));
             let made = (&result, out_type);

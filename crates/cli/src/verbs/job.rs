@@ -17,6 +17,10 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     let verb = text("verb", job.remove("verb").unwrap_or_default())?;
     let command = crate::Cli::command();
     let known = command.find_subcommand(&verb).ok_or_else(|| Error::Usage(format!("unknown verb '{verb}'")))?;
+    let reads_image = |file: &Arg| ["input", "inputs", "words"].contains(&file.get_id().as_str());
+    if verb != "info" && !known.get_positionals().any(reads_image) {
+        return Err(no_job(&verb));
+    }
     let mut arguments = vec!["apron".into(), OsString::from(&verb)];
     let mut files = Vec::new();
     // Verbs such as info read no file.
@@ -58,6 +62,12 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     arguments.push("--".into());
     arguments.extend(files.into_iter().map(OsString::from));
     Ok(arguments)
+}
+
+/// Returns the error for a verb that is none of a job.
+pub(super) fn no_job(verb: &str) -> Error {
+    let jobs = "a job is one of the image verbs, stats, otsu, histogram, histogram2d, histogramdd or info";
+    Error::Usage(format!("'{verb}' is no job: {jobs}"))
 }
 
 /// Whether `name` is the option's name or an alias.
@@ -164,6 +174,7 @@ impl Progress<'_> {
         if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}s, {{eta}} left")) {
             bar.set_style(style);
         }
+        crate::progress::notice(&bar);
         Progress { bar, unit, jobs, failed: 0 }
     }
 

@@ -136,8 +136,17 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
             let report = work(verb, &mut Devices::watched(&args.common))?;
             tell(&report, &args.common)
         }
-        // All others read images from files.
-        _ => work(verb, &mut Devices::new(Default::default())).map(drop),
+        // Those of `on_files`.
+        Verb::Correlate(_)
+        | Verb::Convolve(_)
+        | Verb::Separable(_)
+        | Verb::Gaussian(_)
+        | Verb::Box(_)
+        | Verb::Named(_)
+        | Verb::Equalize(_)
+        | Verb::Clahe(_)
+        | Verb::Pad(_)
+        | Verb::Pipe(_) => work(verb, &mut Devices::new(Default::default())).map(drop),
     }
 }
 
@@ -154,7 +163,22 @@ fn on_files(verb: &Verb) -> Option<(Files, Common)> {
         Verb::Clahe(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Pad(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Pipe(args) => return Some((args.files(), args.common.clone())),
-        _ => return None,
+        Verb::Histogram(_)
+        | Verb::Histogram2d(_)
+        | Verb::Histogramdd(_)
+        | Verb::Slice(_)
+        | Verb::Stats(_)
+        | Verb::Otsu(_)
+        | Verb::Match(_)
+        | Verb::Info(_)
+        | Verb::Kernels(_)
+        | Verb::Filters(_)
+        | Verb::Verify(_)
+        | Verb::Bench(_)
+        | Verb::Tune(_)
+        | Verb::Batch(_)
+        | Verb::Completions(_)
+        | Verb::Man(_) => return None,
     };
     Some((filter.files.clone(), filter.common.clone()))
 }
@@ -179,10 +203,15 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Equalize(args) => lookup::equalize(args, devices),
         Verb::Clahe(args) => lookup::clahe(args, devices),
         Verb::Match(args) => lookup::match_histogram(args, devices),
-        _ => {
-            let jobs = "a job is one of the image verbs, stats, otsu, histogram, histogram2d, histogramdd or info";
-            Err(Error::Usage(jobs.into()))
-        }
+        Verb::Info(_)
+        | Verb::Kernels(_)
+        | Verb::Filters(_)
+        | Verb::Verify(_)
+        | Verb::Bench(_)
+        | Verb::Tune(_)
+        | Verb::Batch(_)
+        | Verb::Completions(_)
+        | Verb::Man(_) => Err(Error::Bug("a verb without an image reads one".into())),
     }
 }
 

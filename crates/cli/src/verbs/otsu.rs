@@ -5,7 +5,7 @@ use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, print};
 use apron::{AnyImage, Image, Pixel, PixelType, ReadRows, Shape, multi_otsu, otsu};
-use apron_files::ImageOutput;
+use apron_files::{ImageOutput, Metadata};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,13 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
     let picture = output.as_ref().is_some_and(|output| !output.is_array());
     let whole = picture.then_some("a picture of the classes");
     let input = Input::open(&args.common, &args.input, whole)?;
-    let image = if input.is_none() { Some(args.common.read(&args.input)?) } else { None };
+    let (image, mut metadata) = match &input {
+        Some(_) => (None, Metadata::default()),
+        None => args.common.read_picture(&args.input, false).map(|(image, metadata)| (Some(image), metadata))?,
+    };
+    // Classes have no colours, and so no profile.
+    metadata.icc = None;
+    let output = output.map(|output| output.with_metadata(metadata));
     let of = match (&input, &image) {
         (Some(input), _) => (input.shape(), input.pixel_type()),
         (None, Some(image)) => (image.shape(), image.pixel_type()),

@@ -4,6 +4,7 @@ use super::image::Target;
 use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
+use crate::offers;
 use crate::output::OutputArgs;
 use crate::place::Files;
 use crate::report::Report;
@@ -29,7 +30,10 @@ pub(crate) struct Args {
     region: Option<Region>,
     /// Outside the image: constant[:V], constant:V:V:V for each channel, replicate, reflect, reflect101, wrap, or crop
     /// for none; or one for each axis, as wrap,replicate
-    #[arg(long, value_name = "B[,BY]", default_value = "reflect101", allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "B[,BY]", default_value = "reflect101", value_parser = offers::borders::<Borders>(),
+        hide_possible_values = true, allow_hyphen_values = true
+    )]
     border: Borders,
     #[command(flatten)]
     output: OutputArgs,

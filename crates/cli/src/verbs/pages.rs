@@ -1,5 +1,6 @@
 //! Page by page: each image of a file is read, filtered and written before the next one is read.
 
+use super::image::Known;
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::report::Report;
@@ -7,9 +8,9 @@ use apron::AnyImage;
 use apron_files::ImageOutput;
 use std::path::Path;
 
-/// Turns an image, perhaps of complex numbers, into a result. The text is the start of the line that shows the progress.
+/// Turns an image into a result. The text is the start of the line that shows the progress.
 pub(super) type OnImage<'a> =
-    dyn FnMut(AnyImage<'static>, bool, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)> + 'a;
+    dyn FnMut(AnyImage<'static>, Known, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)> + 'a;
 
 /// Runs `on` for each page of a file, also of complex numbers if `complex` says so, and writes the results as the pages of another. The report is that of the first page, with
 /// the times of all.
@@ -29,7 +30,7 @@ pub(super) fn run(
         let mut one = || {
             devices.at(format!("{at}reading {}", input.display()));
             let (image, metadata) = common.read_one(&mut file, page)?;
-            let (report, result) = on(image, metadata.complex, &at, devices)?;
+            let (report, result) = on(image, Known { complex: metadata.complex, images: pages }, &at, devices)?;
             draft.write(&result, &metadata)?;
             Ok(report)
         };

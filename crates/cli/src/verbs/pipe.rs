@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_names = ["IN", "OUT", "STEPS"], num_args = 3.., required = true)]
     words: Vec<PathBuf>,
     /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
-    #[arg(long, value_name = "EXT")]
+    #[arg(long, value_name = "EXT", value_parser = crate::offers::formats(), hide_possible_values = true)]
     format: Option<String>,
     /// Take the whole file as a volume, or as several, in every step, as --volume of a filter does
     #[arg(long, conflicts_with_all = ["rescale", "quality", "background", "page", "pages"])]
@@ -132,8 +132,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>, (common, volume): (
         step.insert("volume".into(), true.into());
     }
     step.insert("max-pixels".into(), common.max_pixels.into());
-    // What a step would say, the pipe says.
-    step.insert("quiet".into(), true.into());
+    step.insert("quiet".into(), common.quiet.into());
     step.extend(common.memory.map(|memory| ("memory".into(), memory.0.into())));
     // Placeholders for the files: the pipe holds the image.
     step.extend([("verb", name), ("in", "-"), ("out", "-")].map(|(key, value)| (key.into(), value.into())));
@@ -167,20 +166,23 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
             (report, _) => Ok(report.ok_or(Error::NoImage)?.of_steps(reports)),
         };
     }
+    // The first step warns.
+    let common = Common { quiet: true, ..args.common.clone() };
     if let Some((input, output)) = devices.files()
-        && Job::asked("pipe", &args.common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
+        && Job::asked("pipe", &common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
     {
         return by_files(args, &steps, (input, output), devices);
     }
-    let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image, _| {
-        let mut inner = Devices::of(device.clone());
-        inner.go_to(Place::Pipe(device.upload(image)?));
-        run_steps(&mut inner)?;
-        match inner.place()? {
-            Place::Pipe(image) => Ok(image),
-            _ => Err(Error::Bug("a step left the pipe".into())),
-        }
-    })?;
+    let report =
+        super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image, known| {
+            let mut inner = Devices::of(device.clone()).for_each_of(known.images);
+            inner.go_to(Place::Pipe(device.upload(image)?));
+            run_steps(&mut inner)?;
+            match inner.place()? {
+                Place::Pipe(image) => Ok(image),
+                _ => Err(Error::Bug("a step left the pipe".into())),
+            }
+        })?;
     Ok(report.of_steps(reports))
 }
 

@@ -1,9 +1,9 @@
 //! Volumes in files: the images of a file as planes, read whole or slab by slab.
 
-use super::strips::{Rate, Shown, WHOLE, left};
+use super::strips::{Rate, Shown, left};
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
-use crate::room;
+use crate::room::{self, WHOLE};
 use apron::volumes::{AnyVolume, VolumeShape};
 use apron::{AnyImage, PixelType, ReadRows, Shape, WriteRows};
 use apron_files::{Metadata, PagesDraft, PagesFile, RowsDraft};

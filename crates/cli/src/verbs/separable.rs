@@ -16,13 +16,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Weights along the rows: a literal such as "1 2 1", or a .npy file of one dimension
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_hint = clap::ValueHint::FilePath, allow_hyphen_values = true)]
     taps_x: String,
     /// Weights along the columns
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_hint = clap::ValueHint::FilePath, allow_hyphen_values = true)]
     taps_y: String,
     /// Weights along the planes of a volume
-    #[arg(long, value_name = "T", allow_hyphen_values = true, requires = "volume")]
+    #[arg(
+        long, value_name = "T", value_hint = clap::ValueHint::FilePath, allow_hyphen_values = true,
+        requires = "volume"
+    )]
     taps_z: Option<String>,
     /// Divide the weights of each axis by their sum
     #[arg(long)]

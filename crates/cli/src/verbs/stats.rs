@@ -3,7 +3,7 @@
 use super::counted::Counted;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
-use crate::report::{ChannelStatistics, Made, Percentile, Ran, Report, aligned, print};
+use crate::report::{ChannelStatistics, Extreme, Made, Percentile, Ran, Report, aligned, print};
 use apron::{Device, Source, StatisticsBuilder};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -57,13 +57,13 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let percentiles = |values: Vec<f64>| {
         args.percentile.iter().zip(values).map(|(&percent, value)| Percentile { percent, value }).collect()
     };
-    let of_channel = |of: apron::Statistics| ChannelStatistics {
-        count: of.count,
-        min: of.min,
-        max: of.max,
-        mean: of.mean,
-        std: of.std,
-        percentiles: percentiles(of.percentiles),
+    let of_channel = |of: apron::Statistics| {
+        let (min, max) = match of.extremes {
+            Some((min, max)) => (Extreme::Integer(min), Extreme::Integer(max)),
+            None => (Extreme::Float(of.min), Extreme::Float(of.max)),
+        };
+        let percentiles = percentiles(of.percentiles);
+        ChannelStatistics { count: of.count, min, max, mean: of.mean, std: of.std, percentiles }
     };
     let statistics = statistics.into_iter().map(of_channel).collect();
     let ran = Ran::of("stats", &args.input, counted.of(), ran, Duration::ZERO, start);
@@ -83,9 +83,9 @@ fn table(statistics: &[ChannelStatistics], args: &Args) -> String {
     let channel = |name: String| args.per_channel.then_some(name);
     let mut rows: Vec<Vec<String>> = vec![channel("channel".into()).into_iter().chain(head).collect()];
     for (number, of) in statistics.iter().enumerate() {
-        let numbers = [of.min, of.max, of.mean, of.std].into_iter();
-        let numbers = numbers.chain(of.percentiles.iter().map(|percentile| percentile.value));
-        let cells = std::iter::once(of.count.to_string()).chain(numbers.map(|number| number.to_string()));
+        let numbers = [of.mean, of.std].into_iter().chain(of.percentiles.iter().map(|percentile| percentile.value));
+        let ends = [of.count.to_string(), of.min.to_string(), of.max.to_string()].into_iter();
+        let cells = ends.chain(numbers.map(|number| number.to_string()));
         rows.push(channel(number.to_string()).into_iter().chain(cells).collect());
     }
     aligned(&rows)

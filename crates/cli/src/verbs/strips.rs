@@ -6,7 +6,7 @@ use crate::args::{Common, Devices};
 use crate::complex;
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, milliseconds};
-use crate::room;
+use crate::room::{self, WHOLE, check_whole};
 use apron::{PixelType, ReadRows, Shape, WriteRows};
 use apron_files::{ImageOutput, ReadOptions, RowsDraft, RowsFile};
 use std::fmt::Debug;
@@ -15,9 +15,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-
-/// Images and intermediate results of an operation on a whole image or volume, in sizes of its input.
-pub(super) const WHOLE: u64 = 4;
 
 /// An image that is read strip by strip.
 pub(super) struct Input {
@@ -64,11 +61,7 @@ impl Input {
                 let memory = left(memory, file.hold(memory / WHOLE))?;
                 Ok(Some(Input { file, path: path.into(), memory }))
             }
-            (Some(_), None) => Ok(None),
-            (Some(what), Some(_)) => {
-                let limit = format!("{} or more: with {what} the image is taken whole", bytes * WHOLE);
-                Err(apron::Error::parameter("strips", "memory", memory.to_string(), limit).into())
-            }
+            (Some(what), _) => Ok(check_whole(bytes, common.memory, what).map(|()| None)?),
         }
     }
 
@@ -232,6 +225,15 @@ impl<'a> Job<'a> {
         }
         let file = file.with_metadata(apron_files::read_metadata(devices.origin(&input.path), 1));
         Ok(Some(Job { input, file, resume: target.args.resume }))
+    }
+
+    /// Checks that no memory was asked for: the operation, which `what` names, has no strips.
+    ///
+    /// # Errors
+    /// If it was.
+    pub(super) fn whole(&self, common: &Common, what: &str) -> Result<()> {
+        let bytes = self.input.shape().samples() * self.input.pixel_type().size_bytes() as u64;
+        Ok(check_whole(bytes, common.memory, what)?)
     }
 
     /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it gets, by strips in the

@@ -22,7 +22,7 @@ Example:
   apron verify --device emulator --only separable --seed 5")]
 pub(crate) struct Args {
     /// The device to check: auto, gpu[:N], cpu, emulator or reference
-    #[arg(long, default_value = "auto", value_parser = crate::args::devices(), hide_possible_values = true)]
+    #[arg(long, default_value = "auto", value_parser = crate::offers::devices(), hide_possible_values = true)]
     pub(crate) device: DeviceName,
     /// Seed of the random images and masks [default: another each time]
     #[arg(long, value_name = "N")]

@@ -46,7 +46,7 @@ pub(super) fn run(
         complex::check(verb, &file, args.out_type, pixel)?;
         complex::deep(&borders)?;
     }
-    check(verb, shape, (formula, extent), args)?;
+    check(verb, (shape, planes.volumes), (formula, extent), args)?;
     let out_type = args.out_type.unwrap_or(pixel);
     let device = devices.get(common.device)?;
     let job = Job { verb, args, formula, options: (borders, extent, anchor, out_type), device, file: &file, metadata };
@@ -81,7 +81,7 @@ fn step(
         return Err(Error::Usage("--volume is from a file to a file, or of a whole pipe, not one of its steps".into()));
     };
     let (shape, pixel) = (volume.shape(), volume.pixel_type());
-    check(verb, shape, (formula, extent), args)?;
+    check(verb, (shape, devices.images), (formula, extent), args)?;
     let device = devices.get(args.common.device)?;
     let options = (borders, extent, anchor, args.out_type.unwrap_or(pixel));
     let result = built(&device, args, formula, options, &volume).run()?;
@@ -114,7 +114,7 @@ pub(super) fn pipe(
     devices.place()?;
     let device = devices.get(common.device)?;
     let (shape, pixel, metadata) = (planes.shape, planes.pixel, planes.metadata.clone());
-    let mut inner = Devices::of(device.clone());
+    let mut inner = Devices::of(device.clone()).for_each_of(planes.volumes);
     let what = format!("pipe of {shape} {pixel} on {}", device.name());
     let (ran, out, copy_out_ms) = whole(&mut planes, (&file, &metadata), (&what, devices), |volume| {
         inner.go_to(Place::Volume(device.upload_volume(volume)?));
@@ -261,7 +261,7 @@ fn add(all: &mut Option<apron::Report>, of_one: apron::Report) {
 /// Checks the voxels of full output, and the products of taps and samples, against the limit, and warns of many products.
 fn check(
     verb: &'static str,
-    shape: VolumeShape,
+    (shape, volumes): (VolumeShape, u32),
     (formula, extent): (&VolumeFormula, VolumeExtent),
     args: &FilterArgs,
 ) -> Result<()> {
@@ -278,7 +278,7 @@ fn check(
         let limit = format!("few enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(apron::Error::parameter(verb, "number of taps", value, limit).into());
     }
-    crate::limits::warn(products, &args.common);
+    crate::limits::warn(products.saturating_mul(volumes.into()), &args.common);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Drafts that are folders: under a hidden name next to the output, until they are whole.
 
 use super::{Name, names};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,18 +39,52 @@ pub(super) fn stop_writing() {
     }
 }
 
-/// A folder that is removed unless it is [published](FolderDraft::publish).
+/// A folder that is removed unless it is [published](FolderDraft::publish). It is locked, so that a later run tells one
+/// that nobody is writing any more.
 pub(crate) struct FolderDraft {
     name: Name,
+    /// `None` where folders cannot be locked.
+    _lock: Option<File>,
 }
 
 impl FolderDraft {
-    /// Creates an empty folder in this folder, with permissions by the umask.
-    pub(crate) fn new(folder: &Path) -> io::Result<FolderDraft> {
+    /// Creates an empty folder next to an output, with permissions by the umask.
+    pub(crate) fn beside(output: &Path) -> io::Result<FolderDraft> {
         let mut names = names();
-        let path = builder().tempdir_in(folder)?.keep();
-        names.push(path.clone());
-        Ok(FolderDraft { name: Name(path) })
+        loop {
+            let path = builder(&prefix(output)).tempdir_in(folder_of(output))?.keep();
+            let lock = File::open(&path).ok().map(|file| (file.try_lock(), file));
+            // Another run took it for one that was left behind, before it was locked.
+            if matches!(lock, Some((Err(TryLockError::WouldBlock), _))) || !path.exists() {
+                continue;
+            }
+            names.push(path.clone());
+            return Ok(FolderDraft {
+                name: Name(path),
+                _lock: lock.and_then(|(locked, file)| locked.ok().map(|()| file)),
+            });
+        }
+    }
+
+    /// Removes what runs that were killed left of the same output: folders of its drafts' names that nobody has locked.
+    /// `own` is the file that each has which is not empty. Errors are ignored: nothing depends on their removal.
+    pub(crate) fn remove_left(output: &Path, own: &str) {
+        let prefix = prefix(output);
+        for entry in fs::read_dir(folder_of(output)).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            // What was moved aside is an output that may have been whole.
+            let is_draft = name.starts_with(&prefix) && !name.ends_with(ASIDE);
+            if !is_draft || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let locked = File::open(&path).and_then(|file| Ok(file.try_lock().map(|()| file)?));
+            if locked.is_ok() && path.join(own).is_file() {
+                let _ = fs::remove_dir_all(&path);
+            } else if locked.is_ok() {
+                let _ = fs::remove_dir(&path);
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -87,7 +121,7 @@ pub(crate) fn exchange(draft: &Path, target: &Path) -> io::Result<()> {
 
 fn exchange_by_steps(draft: &Path, target: &Path) -> io::Result<()> {
     let mut aside = draft.as_os_str().to_os_string();
-    aside.push("-before");
+    aside.push(ASIDE);
     fs::rename(target, &aside)?;
     if let Err(error) = fs::rename(draft, target) {
         fs::rename(&aside, target)?;
@@ -96,10 +130,24 @@ fn exchange_by_steps(draft: &Path, target: &Path) -> io::Result<()> {
     fs::rename(&aside, draft)
 }
 
+/// Ends the name of an output while a draft takes its place by steps.
+const ASIDE: &str = "-before";
+
+/// Returns the folder that an output is in.
+fn folder_of(output: &Path) -> &Path {
+    output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Returns the start of the names of an output's drafts: with its name, or the first letters of a long one.
+fn prefix(output: &Path) -> String {
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    format!(".apron-{}-", name.chars().take(40).collect::<String>())
+}
+
 /// As for files.
-fn builder() -> Builder<'static, 'static> {
+fn builder(prefix: &str) -> Builder<'_, 'static> {
     let mut builder = Builder::new();
-    builder.prefix(".apron-");
+    builder.prefix(prefix);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -72,7 +72,7 @@ impl Found {
         axes: Vec<Option<String>>,
     ) -> Result<Found> {
         let metadata: ArrayMetadataV3 = serde_json::from_value(Value::Object(array.clone()))
-            .map_err(|error| Error::content(path, format!("metadata of the array: {error}")))?;
+            .map_err(|error| Error::content(path, format!("the metadata of the array cannot be read: {error}")))?;
         let unknown = metadata.additional_fields.iter().find(|(_, field)| field.must_understand());
         if let Some((name, _)) = unknown {
             return Err(Error::content(path, format!("the array has the field '{name}', which is not supported")));
@@ -117,8 +117,8 @@ fn object(path: &Path, folder: &Path) -> Result<Map<String, Value>> {
     let mut bytes = Vec::new();
     let read = File::open(&file).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
     read.map_err(|error| Error::read(&file, error))?;
-    let object: Map<String, Value> =
-        serde_json::from_slice(&bytes).map_err(|error| Error::content(&file, format!("no metadata: {error}")))?;
+    let object: Map<String, Value> = serde_json::from_slice(&bytes)
+        .map_err(|error| Error::content(&file, format!("its JSON cannot be read: {error}")))?;
     match object.get("zarr_format") {
         Some(version) if version == 3 => Ok(object),
         Some(version) => Err(Error::content(path, format!("Zarr of version {version}, and only version 3 is read"))),

@@ -43,6 +43,12 @@ pub(crate) fn pixels(path: &Path) -> Option<u64> {
         .map(|(_, layout)| layout.shape.pixels())
 }
 
+/// Returns the bytes of the samples of a folder's image; `None` if it has none.
+pub(crate) fn sample_bytes(path: &Path) -> Option<u64> {
+    let (_, layout) = layout(path, u64::MAX, false).ok()?;
+    Some(layout.shape.samples() * layout.pixel.size_bytes() as u64)
+}
+
 /// Returns what an output keeps of the image of a folder; `None` if it cannot be read.
 pub(crate) fn kept(path: &Path) -> Option<Kept> {
     let (found, layout) = guarded(path, || layout(path, u64::MAX, false)).ok()?;

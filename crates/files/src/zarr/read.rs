@@ -317,7 +317,7 @@ impl Chunks {
                 self.bytes(&mut file, offset, size as usize)?
             }
         };
-        self.decoder.decode(encoded).map(Some).map_err(wrong)
+        self.decoder.decode(encoded).map(Some).map_err(|what| wrong(format!("its bytes cannot be decoded: {what}")))
     }
 
     /// Reads the index of a shard, or finds it among those that were read.

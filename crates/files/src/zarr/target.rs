@@ -14,8 +14,6 @@ pub(crate) struct Target<'a> {
     path: &'a Path,
     /// The folder itself, if the path is a link.
     target: PathBuf,
-    /// Where it lies.
-    folder: PathBuf,
 }
 
 impl<'a> Target<'a> {
@@ -39,10 +37,9 @@ impl<'a> Target<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => followed(&plain),
             Err(error) => return Err(wrong(error.to_string())),
         };
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
-        FolderDraft::new(&folder).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
-        Ok(Target { path, target, folder })
+        FolderDraft::remove_left(&target, super::found::METADATA);
+        FolderDraft::beside(&target).map_err(|error| wrong(format!("no folder beside it: {error}")))?;
+        Ok(Target { path, target })
     }
 
     /// Lets `fill` write into a temporary folder next to the path and, when it is complete, renames it to the path. A Zarr that is
@@ -83,7 +80,7 @@ impl<'a> Target<'a> {
 
     /// Creates an empty temporary folder next to the path, for [`publish`](Self::publish).
     pub(crate) fn draft(&self) -> io::Result<FolderDraft> {
-        FolderDraft::new(&self.folder)
+        FolderDraft::beside(&self.target)
     }
 
     /// Renames a temporary folder to the path. A Zarr that is there is then removed.

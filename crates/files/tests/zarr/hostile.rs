@@ -49,7 +49,7 @@ fn hostile_metadata_are_refused() {
         (with("/shape", json!([29])), "its shape is [29]"),
         (with("/shape", json!([29, 37, 5])), "dimension 0 of shape [29, 37, 5] has size 29"),
         (with("/shape", json!([2, 29, 37])), "dimension 0 of shape [2, 29, 37] has size 2"),
-        (with("/shape", json!("a")), "metadata of the array"),
+        (with("/shape", json!("a")), "the metadata of the array cannot be read: "),
         (chunk(json!([8])), "chunks of 1 dimensions, in an array of 2"),
         (chunk(json!([8, 0])), "chunk grid"),
         (chunk(json!([huge, huge])), "is more than 4096 pixels"),
@@ -95,7 +95,7 @@ fn hostile_metadata_are_refused() {
     put(path, "", &metadata);
     refused(path, "dimension 'c', the channels, is not the last and has size 3");
     fs::write(path.join("zarr.json"), "{").unwrap();
-    refused(path, "no metadata");
+    refused(path, "its JSON cannot be read: ");
 }
 
 #[test]

@@ -53,7 +53,7 @@ Examples:
   apron bench --scan --device cpu --reps 3 --charts ladders --record ladders.csv")]
 pub(crate) struct Args {
     /// The device to measure: gpu[:N], cpu, emulator or reference; the last two have no limits
-    #[arg(long, default_value = "gpu", value_parser = crate::args::devices(), hide_possible_values = true)]
+    #[arg(long, default_value = "gpu", value_parser = crate::offers::devices(), hide_possible_values = true)]
     device: DeviceName,
     /// Only workloads whose names hold this
     #[arg(long, value_name = "PATTERN")]

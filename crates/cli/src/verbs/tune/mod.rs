@@ -36,7 +36,7 @@ Example:
   apron tune --only \"f32 8192x8192\" --write tuning.csv")]
 pub(crate) struct Args {
     /// The device to time: gpu[:N], or cpu; or the emulator, whose times mean nothing
-    #[arg(long, default_value = "gpu", value_parser = crate::args::devices(), hide_possible_values = true)]
+    #[arg(long, default_value = "gpu", value_parser = crate::offers::devices(), hide_possible_values = true)]
     device: DeviceName,
     /// Only workloads whose names hold this
     #[arg(long, value_name = "PATTERN")]
