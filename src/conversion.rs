@@ -90,36 +90,12 @@ impl Filtering<'_> {
         dst: PixelType,
         room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        let convert = |source: &Source<'_>, dst, cast, mut room: Option<&mut Room<'_>>| {
-            let problem = converted(source.shape(), (source.pixel_type(), dst), cast);
-            self.device.with_fallback(|backend| {
-                backend.filter(&problem, "", source, None, &Choice::default(), room.as_deref_mut())
-            })
-        };
         if let Some((sum, divisor)) = sum_of_integers(formula, self.source.pixel_type())? {
-            let options = Options { cast: Cast::default(), ..self.options };
-            let sums =
-                Filtering { options, ..self.of(self.source.view()) }.solve(&sum, PixelType::F64, None)?.into_image();
-            let (problem, source) = (quotient(sums.shape(), divisor)?, Source::Device(&sums));
-            let mut divide = |room: Option<&mut Room<'_>>| {
-                let mut room = room;
-                self.device.with_fallback(|backend| {
-                    backend.filter(&problem, "", &source, None, &Choice::default(), room.as_deref_mut())
-                })
-            };
-            if dst == PixelType::F64 {
-                let mut result = divide(room)?;
-                result.made.before.push(sums.made);
-                return Ok(result);
-            }
-            let means = divide(None)?.into_image();
-            let mut result = convert(&Source::Device(&means), dst, self.options.cast, room)?;
-            result.made.before.extend([sums.made, means.made]);
-            return Ok(result);
+            return self.divided(&sum, divisor, dst, room);
         }
         match conversion {
             Conversion::Before(first) => {
-                let image = convert(&self.source, first, Cast::default(), None)?.into_image();
+                let image = self.convert(&self.source, first, Cast::default(), None)?.into_image();
                 let mut result = self.of(Source::Device(&image)).solve(formula, dst, room)?;
                 result.made.report.copy_in += image.made.report.copy_in;
                 result.made.before.push(image.made);
@@ -127,11 +103,40 @@ impl Filtering<'_> {
             }
             Conversion::After(last) => {
                 let image = self.solve(formula, last, None)?.into_image();
-                let mut result = convert(&Source::Device(&image), dst, self.options.cast, room)?;
+                let mut result = self.convert(&Source::Device(&image), dst, self.options.cast, room)?;
                 result.made.before.push(image.made);
                 Ok(result)
             }
         }
+    }
+
+    /// Computes a sum in f64, its quotient, and what a cast makes of that; into `room`, if there is one.
+    fn divided(&self, sum: &Formula, divisor: f64, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let options = Options { cast: Cast::default(), ..self.options };
+        let sums = Filtering { options, ..self.of(self.source.view()) }.solve(sum, PixelType::F64, None)?.into_image();
+        let (problem, of_sums) = (quotient(sums.shape(), divisor)?, Source::Device(&sums));
+        let mut result = if dst == PixelType::F64 {
+            self.plain(&problem, &of_sums, room)?
+        } else {
+            let means = self.plain(&problem, &of_sums, None)?.into_image();
+            let mut result = self.convert(&Source::Device(&means), dst, self.options.cast, room)?;
+            result.made.before.push(means.made);
+            result
+        };
+        result.made.report.copy_in += sums.made.report.copy_in;
+        result.made.before.push(sums.made);
+        Ok(result)
+    }
+
+    /// Converts samples; into `room`, if there is one.
+    fn convert(&self, source: &Source<'_>, dst: PixelType, cast: Cast, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        self.plain(&converted(source.shape(), (source.pixel_type(), dst), cast), source, room)
+    }
+
+    /// Solves a problem by the variant that the plan chooses; into `room`, if there is one.
+    fn plain(&self, problem: &FilterProblem, source: &Source<'_>, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+        self.device
+            .with_fallback(|backend| backend.filter(problem, "", source, None, &Choice::default(), room.as_deref_mut()))
     }
 
     /// Returns the two passes of a separable filter whose sums between them are stored: columns, then rows. `None` where they are
@@ -244,5 +249,68 @@ mod tests {
         assert_eq!(of(dense(2.0), byte, byte, Border::Constant(256.0)), double);
         assert_eq!(of(dense(2.0), PixelType::U16, byte, Border::Replicate), double);
         assert_eq!(of(Formula::Mean(3, 1), byte, byte, Border::Replicate), double);
+    }
+
+    /// Returns the quotient of integers, rounded by a cast, of all 64 bits.
+    fn rounded(sum: i128, count: i128, rounding: Rounding) -> i128 {
+        let (down, rest) = (sum.div_euclid(count), 2 * sum.rem_euclid(count));
+        match rounding {
+            Rounding::TowardZero => sum / count,
+            Rounding::HalfEven => down + i128::from(rest > count || rest == count && down % 2 != 0),
+        }
+    }
+
+    #[test]
+    fn means_of_integers_are_quotients_under_every_cast() {
+        let (width, height) = (11, 9);
+        let sample = |x: i64, y: i64| (x * 89 + y * 57 + x * y % 7) % 120 - 13;
+        for pixel in [PixelType::I8, PixelType::U8, PixelType::I16, PixelType::U32, PixelType::I32, PixelType::I64] {
+            let is_signed = matches!(pixel, PixelType::I8 | PixelType::I16 | PixelType::I32 | PixelType::I64);
+            let value = |x, y| sample(x, y) + if is_signed { 0 } else { 13 };
+            for (window_x, window_y) in [(3, 3), (2, 3), (6, 1), (1, 7), (5, 5)] {
+                for rounding in [Rounding::TowardZero, Rounding::HalfEven] {
+                    // Where neither type nor cast is converted, promises are others.
+                    if rounding == Rounding::HalfEven && matches!(pixel, PixelType::U8 | PixelType::I16) {
+                        continue;
+                    }
+                    let expected = |x: i64, y: i64| {
+                        let sum: i64 = (0..window_y)
+                            .flat_map(|j| (0..window_x).map(move |i| (x + i - window_x / 2, y + j - window_y / 2)))
+                            .map(|(x, y)| value(x.rem_euclid(width), y.rem_euclid(height)))
+                            .sum();
+                        rounded(sum.into(), (window_x * window_y).into(), rounding)
+                    };
+                    for device in [Device::cpu(), Device::emulator(), Device::reference()] {
+                        let image = Image::from_fn(width as u32, height as u32, 1, |x, y, _| value(x.into(), y.into()));
+                        let image = device.apply(&image.unwrap(), Formula::Image).out_type(pixel).run().unwrap();
+                        let mean = device.box_filter(&image, window_x as u32, window_y as u32).border(Border::Wrap);
+                        let mean = mean.rounding(rounding).run().unwrap();
+                        let found = device.apply(&mean, Formula::Image).out_type(PixelType::I64).run().unwrap();
+                        let found = found.download::<i64>().unwrap();
+                        for (y, row) in (0..).zip(found.packed().chunks(width as usize)) {
+                            for (x, found) in (0..).zip(row) {
+                                let (expected, window) = (expected(x, y), (window_x, window_y));
+                                assert_eq!(i128::from(*found), expected, "{pixel} {window:?} {rounding:?} {x},{y}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stored_means_of_integers_are_quotients_of_quotients() {
+        // 7, three times, is 21, and 21 / 3 is 7 and not what three products of 7 and 1/3 add up to.
+        let image = Image::new(4, 4, 1, vec![7i32; 16]).unwrap();
+        for device in [Device::cpu(), Device::emulator(), Device::reference()] {
+            let mean = device.box_filter(&image, 3, 3).store_between_passes(true).rounding(Rounding::TowardZero);
+            assert_eq!(mean.run().unwrap().download::<i32>().unwrap().packed()[..], [7; 16]);
+            // Columns first: 1 / 2 and 5 / 2 are 0 and 2, whose mean is 1; windows begin at the pixel.
+            let image = Image::new(2, 2, 1, vec![1i32, 2, 0, 3]).unwrap();
+            let mean = device.box_filter(&image, 2, 2).anchor((0, 0)).border(Border::Wrap).store_between_passes(true);
+            let mean = mean.rounding(Rounding::TowardZero).run().unwrap();
+            assert_eq!(mean.download::<i32>().unwrap().packed()[..], [1; 4]);
+        }
     }
 }

@@ -148,8 +148,26 @@ mod tests {
         let of =
             LocalStd { width: 1500, height: 1500, ..filter((1500, 1500, 1), PixelType::U16, (1, 1), Border::Crop) };
         let out: Image<f32> = local_std(&image, &of).unwrap();
-        let (count, sum) = (2_250_000.0_f64, 147_451_500_002.0_f64);
+        let (count, sum) = (2_250_000i128, 147_451_500_002i128);
         let squares = (2u64 * 65535 * 65535 + 2_249_998 * 65534 * 65534) as f64;
-        assert_eq!(out.row(0), [(count.mul_add(squares, -(sum * sum)).max(0.0).sqrt() / count) as f32]);
+        let spread = count * squares as i128 - sum * sum;
+        assert_eq!(out.row(0), [((spread.max(0) as f64).sqrt() / count as f64) as f32]);
+    }
+
+    #[test]
+    fn a_constant_of_large_integers_deviates_by_nothing() {
+        // The square of the sum, (301 * 301 * 65533)^2, has 66 bits.
+        let image = Image::new(2, 1, 1, vec![65533u16; 2]).unwrap();
+        let of = filter((2, 1, 1), PixelType::U16, (301, 301), Border::Replicate);
+        let out: Image<f32> = local_std(&image, &of).unwrap();
+        assert_eq!(out.row(0), [0.0; 2]);
+        // 60,501 of 0 and 30,100 of 65535, and one column more or less of each.
+        let image = Image::new(2, 1, 1, vec![0u16, 65535]).unwrap();
+        let out: Image<f32> = local_std(&image, &of).unwrap();
+        let expected = [150.0, 151.0].map(|columns: f64| {
+            let share = columns / 301.0;
+            (65535.0 * (share * (1.0 - share)).sqrt()) as f32
+        });
+        assert_eq!(out.row(0), expected);
     }
 }

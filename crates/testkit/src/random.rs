@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Filters with variants of their own, which random cases seldom hit.
-pub fn seldom(seed: u64) -> [Case; 9] {
+pub fn seldom(seed: u64) -> [Case; 10] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
@@ -27,14 +27,16 @@ pub fn seldom(seed: u64) -> [Case; 9] {
     // A single row or column of taps.
     let line = if n.is_multiple_of(2) { (3 + n, 1) } else { (1, 3 + n) };
     let lines = Case::correlate(seed, (50 + n, 31, 1), (U8, U8), line, Border::Reflect101, Data::Uniform);
-    // Taps whose sums of bytes are products of matrices; every third time more than fit the registers of the kernel for few.
+    // Taps whose sums of bytes or u16 are products of matrices; every third time more than fit the registers of the kernel for few.
     let (shape, few) = ((40 + 23 * n, 37, 1 + n % 4), (3 + 2 * (n % 8), 17 - n % 8));
     let taps = if n % 3 == 2 { (few.0 + 9, 18 + 5 * (n % 7)) } else { few };
     let blur = Case::separable(seed, shape, (U8, U8), taps, Border::Reflect101, Data::Uniform).smooth();
+    let masks = Case::correlate(seed, shape, (U16, U16), few, Border::Reflect101, Data::Uniform);
     // Masks by Fourier transforms, in one launch and in three.
     let (shape, mask) = ((40 + 2 * n, 30, 1 + n % 2), if n.is_multiple_of(2) { (66, 5) } else { (9, 1 + n % 7) });
     let transform = Case::correlate(seed, shape, (types(U8).0, F32), mask, Border::Wrap, Data::Uniform).by_fft();
-    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines, blur, transform, gray_window(seed)]
+    let lengths = Case::lengths(seed, fours, types(U8));
+    [square, pixels, patches, means, lengths, lines, blur, masks, transform, gray_window(seed)]
 }
 
 /// Makes a box filter of gray bytes, half of the seeds a mean, over an odd window. Rows are wider than the window by 32: one strip of whole

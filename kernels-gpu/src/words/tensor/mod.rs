@@ -188,7 +188,9 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         let (d, p) = (self.d, &self.p.whole);
         let (border, constant) = (BorderMode::from_u32(p.border), S::constant(p.constant));
         let samples = (p.width * p.channels) as i32;
-        let aligned = p.row_stride.is_multiple_of(S::OF_PIECE);
+        // In bytes: a division by a literal has no check.
+        let size = S::PLANES as u32;
+        let aligned = (p.row_stride * size).is_multiple_of(PIECE);
         // A piece that starts inside a word is read with the word behind it.
         let end = if aligned { samples } else { samples - S::OF_WORD as i32 };
         let map = |row: u32| border.map(top + row as i32, p.height as i32);
@@ -205,9 +207,9 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         d.end_copies();
         // The words before and behind these pieces, one per thread; those that no output needs are constants.
         let needed = self.first + outputs + (p.mask_width - 1) * p.channels;
-        let before = if self.left < 0 { (-self.left as u32).div_ceil(S::OF_PIECE) * 4 } else { 0 };
+        let before = if self.left < 0 { (-self.left as u32 * size).div_ceil(PIECE) * 4 } else { 0 };
         let before = if before < words { before } else { words };
-        let behind = if end > self.left { (end - self.left) as u32 / S::OF_PIECE * 4 } else { 0 };
+        let behind = if end > self.left { (end - self.left) as u32 * size / PIECE * 4 } else { 0 };
         let behind = if behind > before { behind } else { before };
         let count = before + words.saturating_sub(behind);
         let mut n = d.thread_x();
