@@ -40,9 +40,9 @@ pub(crate) struct Args {
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
     if args.filter.volume.volume {
         args.filter.volume.without_dz(verb)?;
-        if args.clamp || args.divisor != 1.0 || args.offset != 0.0 {
-            let limit = "left out, as are --divisor and --offset";
-            return Err(Error::parameter(verb, "clamp", "asked for with --volume", limit).into());
+        let given = [("clamp", args.clamp), ("divisor", args.divisor != 1.0), ("offset", args.offset != 0.0)];
+        if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(Error::parameter(verb, name, "asked for with --volume", "left out: it is for images").into());
         }
         let mut mask = super::volume::mask(&args.mask, args.normalize)?;
         if let Some(anchor) = args.anchor.deep()? {
