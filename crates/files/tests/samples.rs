@@ -68,7 +68,6 @@ fn tiff<K: TiffKind>(
         tags.write_tag(tag, value).unwrap();
     }
     tags.finish().unwrap();
-    drop(encoder);
     file.into_inner()
 }
 
