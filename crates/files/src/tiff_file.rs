@@ -1,5 +1,5 @@
-//! TIFF files: all that are written, and those that are read of other samples than u8 and u16, as instruments write them; the crate
-//! `image` does not read them, and writes no pixel density.
+//! TIFF files: all that are written, and those that are read of other samples than u8 and u16, as instruments write them;
+//! the crate `image` does not read them, and writes no pixel density.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
@@ -17,8 +17,9 @@ use tiff::tags::{
     CompressionMethod, ExtraSamples, PhotometricInterpretation, PlanarConfiguration, ResolutionUnit, SampleFormat, Tag,
 };
 
-/// Returns the type of samples of this many bits, in the format that TIFF numbers so: 1 is unsigned, 2 signed, 3 floating point.
-pub(super) fn sample_type(bits: u8, format: u16) -> Option<PixelType> {
+/// Returns the type of samples of this many bits, in the format that TIFF numbers so: 1 is unsigned, 2 signed, 3 floating
+/// point.
+fn sample_type(bits: u8, format: u16) -> Option<PixelType> {
     Some(match (bits, format) {
         (8, 1) => PixelType::U8,
         (16, 1) => PixelType::U16,
@@ -45,7 +46,8 @@ pub(super) fn samples(colour: ColorType, format: u16) -> Option<(PixelType, u32)
     Some((sample_type(bits, format)?, channels))
 }
 
-/// Reads a file with other samples than u8 and u16; `None` for those, and for any file whose errors the general reader reports.
+/// Reads a file with other samples than u8 and u16; `None` for those, and for any file whose errors the general reader
+/// reports.
 pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
@@ -113,8 +115,8 @@ fn not_taken(colour: ColorType, format: u16) -> String {
     };
     let (channels, bits) = (colour.num_samples(), colour.bit_depth());
     format!(
-        "pixels of {named}{channels} channel(s) of {bits} bits, {kind}, are not taken; of TIFF grey, RGB and RGBA are, of integers of \
-         8 to 64 bits, f32 and f64"
+        "pixels of {named}{channels} channel(s) of {bits} bits, {kind}, are not taken; of TIFF grey, RGB and RGBA are, \
+         of integers of 8 to 64 bits, f32 and f64"
     )
 }
 

@@ -74,7 +74,8 @@ impl Directories {
     /// Prepares a page, from 1, for the decoder. Without directories it assumes one page.
     ///
     /// # Errors
-    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length, and for bytes whose lowest bit is first.
+    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length, and for bytes
+    /// whose lowest bit is first.
     pub(super) fn page(&self, path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
         let io = |error: io::Error| Error::read(path, error);
         let pages = self.count().max(1);
