@@ -46,7 +46,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
 
     /// Returns the input's pixels under the anchors, in the result's type; `None` where they are the input itself.
     fn under(&self, result: &DeviceImage, anchor: (u32, u32)) -> Option<Result<DeviceImage>> {
-        let Options { borders, extent, .. } = self.filter.options;
+        let Options { borders, extent, cast, .. } = self.filter.options;
         let (width, height) = (result.shape().width, result.shape().height);
         // Along an axis with border crop, all windows lie in the image, and so do their anchors.
         let crops = |outside: AxisBorder| outside == Border::Crop;
@@ -68,7 +68,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
             return None;
         }
         let borders = Borders { x: inside(borders.x), y: inside(borders.y) };
-        let options = Options { borders, extent, ..Options::default() };
+        let options = Options { borders, extent, cast, ..Options::default() };
         let under = Filtering { options, ..self.filter.of(self.filter.source.view()) };
         Some(under.under_one_tap(self.dst))
     }

@@ -33,10 +33,10 @@ impl Filtering<'_> {
         Some(self.under_one_tap(part_type(self.source.pixel_type())))
     }
 
-    /// Filters the image by a mask of one tap: only border and extent have an effect.
+    /// Filters the image by a mask of one tap: only border, extent and cast have an effect.
     pub(crate) fn under_one_tap(&self, dst: PixelType) -> Result<DeviceImage> {
-        let Options { borders, extent, .. } = self.options;
-        let options = Options { borders, extent, ..Options::default() };
+        let Options { borders, extent, cast, .. } = self.options;
+        let options = Options { borders, extent, cast, ..Options::default() };
         let one = Formula::Dense(Mask::from_rows([[1.0]])?);
         Filtering { options, ..self.of(self.source.view()) }.solve(&one, dst, None).map(Solved::into_image)
     }

@@ -263,11 +263,9 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Returns the same for the samples in another type; bins keep the range that those had by default.
+    /// Returns the same for the samples in another type.
     pub(crate) fn of_source<'s>(&'s self, source: Source<'s>) -> Asked<'s> {
-        let pixel = self.source.pixel_type();
-        let binning = self.binning.iter().map(|binning| binning.of_type(pixel)).collect();
-        Asked { source, columns: self.columns.clone(), binning, choice: self.choice }
+        Asked { source, columns: self.columns.clone(), binning: self.binning.clone(), choice: self.choice }
     }
 
     /// Runs on the device, or on the one that `auto` chooses for it.

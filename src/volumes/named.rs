@@ -95,7 +95,8 @@ impl Parameters<'_> {
     /// Reads one number for all axes, or one for each.
     pub(crate) fn each<V: Value>(&self, name: &'static str) -> Result<[V; 3]> {
         let separator = if self.find(name).is_some_and(|parameter| parameter.shape.contains('x')) { 'x' } else { ',' };
-        let limit = format!("one value for all axes, or three, as x{separator}y{separator}z");
+        let three = if separator == 'x' { "WxHxD" } else { "x,y,z" };
+        let limit = format!("one value for all axes, or three, as {three}");
         let (text, allowed) = self.text(name, &limit)?;
         let numbers: Option<Vec<V>> = text.split(separator).map(|one| V::read(one.trim())).collect();
         let values = match numbers.as_deref() {

@@ -372,7 +372,8 @@ pub(crate) fn edges(value: &str) -> crate::error::Result<Edges> {
     let numbers = value.split([',', ' ']).map(str::trim).filter(|number| !number.is_empty());
     let numbers = numbers.map(|number| {
         let limit = "a .npy file, or rising numbers such as 0,16,64,256";
-        number.parse().map_err(|_| Error::parameter("histogram", "edges", format!("'{number}'"), limit))
+        apron_core::number(number, limit)
+            .map_err(|limit| Error::parameter("histogram", "edges", format!("'{number}'"), limit))
     });
     Ok(Edges::new(numbers.collect::<Result<_, Error>>()?)?)
 }

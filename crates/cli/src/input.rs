@@ -4,10 +4,9 @@ use crate::args::Common;
 use crate::error::{Error, Result};
 use crate::report::complain;
 use crate::room::{self, Bytes};
-use apron::{AnyImage, Image, Pixel, PixelType};
-use apron_core::{Accumulator, each_type};
+use apron::{AnyImage, Bool, Image, Pixel, PixelType};
+use apron_core::f16;
 use apron_files::{ImageOutput, Metadata, Page, PagesFile, ReadOptions};
-use std::any::TypeId;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
@@ -119,7 +118,7 @@ impl Common {
     /// Converts the image to grey, if that was asked for.
     fn coloured(&self, image: AnyImage<'static>) -> Result<AnyImage<'static>> {
         Ok(match image.shape().channels {
-            2.. if self.grey => each_type!(image, image => Pixel::into_any(grey(&image)?)),
+            2.. if self.grey => grey(&image)?,
             _ => image,
         })
     }
@@ -148,53 +147,86 @@ pub(crate) fn name(path: &Path) -> &Path {
 }
 
 /// OpenCV's weights of red, green and blue, in 32768ths.
-const WEIGHTS: [i64; 3] = [9798, 19235, 3735];
+const WEIGHTS: [i128; 3] = [9798, 19235, 3735];
+
+/// Weighs the colours of a pixel of integers, and rounds half up.
+fn weighed<T: Into<i128>>(colours: [T; 3]) -> i128 {
+    let sum: i128 = colours.into_iter().zip(WEIGHTS).map(|(sample, weight)| sample.into() * weight).sum();
+    (sum + (1 << 14)) >> 15
+}
 
 /// Converts the image to grey, as OpenCV's `cvtColor`: integers with weights in 32768ths, rounded half up; floats with
-/// 0.299, 0.587 and 0.114 in f32. Alpha is dropped.
-fn grey<T: Pixel>(image: &Image<'_, T>) -> apron::Result<Image<'static, T>> {
-    let float = [TypeId::of::<f32>(), TypeId::of::<apron_core::f16>()].contains(&TypeId::of::<T>());
+/// 0.299, 0.587 and 0.114 in f32, and f64 in f64. Alpha is dropped.
+fn grey(image: &AnyImage<'_>) -> apron::Result<AnyImage<'static>> {
+    let single = |[red, green, blue]: [f32; 3]| blue.mul_add(0.114, red.mul_add(0.299, green * 0.587));
+    // Weights whose sum is 1 leave the range of no type.
+    match image {
+        AnyImage::Bool(image) => of_pixels(image, |rgb| Bool::from(weighed(rgb.map(bool::from)) != 0)),
+        AnyImage::U8(image) => of_pixels(image, |rgb| weighed(rgb) as u8),
+        AnyImage::I8(image) => of_pixels(image, |rgb| weighed(rgb) as i8),
+        AnyImage::U16(image) => of_pixels(image, |rgb| weighed(rgb) as u16),
+        AnyImage::I16(image) => of_pixels(image, |rgb| weighed(rgb) as i16),
+        AnyImage::U32(image) => of_pixels(image, |rgb| weighed(rgb) as u32),
+        AnyImage::I32(image) => of_pixels(image, |rgb| weighed(rgb) as i32),
+        AnyImage::U64(image) => of_pixels(image, |rgb| weighed(rgb) as u64),
+        AnyImage::I64(image) => of_pixels(image, |rgb| weighed(rgb) as i64),
+        AnyImage::F16(image) => of_pixels(image, |rgb| f16::from_f32(single(rgb.map(f16::to_f32)))),
+        AnyImage::F32(image) => of_pixels(image, single),
+        AnyImage::F64(image) => {
+            of_pixels(image, |[red, green, blue]| blue.mul_add(0.114, red.mul_add(0.299, green * 0.587)))
+        }
+    }
+}
+
+/// Makes one channel of the colours, or of grey beside alpha.
+fn of_pixels<T: Pixel>(image: &Image<'_, T>, grey: impl Fn([T; 3]) -> T) -> apron::Result<AnyImage<'static>> {
     let of = |pixel: &[T]| match *pixel {
-        [red, green, blue, ..] if float => {
-            let [red, green, blue] = [red, green, blue].map(T::to_f32);
-            T::from_sum(Accumulator::from_f64(blue.mul_add(0.114, red.mul_add(0.299, green * 0.587)).into()))
-        }
-        [red, green, blue, ..] => {
-            let weighted = [red, green, blue].map(|sample| sample.to_f64() as i64).into_iter().zip(WEIGHTS);
-            let sum: i64 = weighted.map(|(sample, weight)| sample * weight).sum();
-            T::from_sum(Accumulator::from_f64(((sum + (1 << 14)) >> 15) as f64))
-        }
+        [red, green, blue, ..] => grey([red, green, blue]),
         _ => pixel[0],
     };
     let pixels = image.rows().flat_map(|row| row.chunks_exact(image.channels() as usize)).map(of);
-    Image::new(image.width(), image.height(), 1, pixels.collect::<Vec<T>>())
+    Ok(T::into_any(Image::new(image.width(), image.height(), 1, pixels.collect::<Vec<T>>())?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Returns the grey of pixels of `channels` samples.
+    fn of<T: Pixel>(channels: usize, samples: &[T]) -> Vec<T> {
+        let image = Image::new((samples.len() / channels) as u32, 1, channels as u32, samples.to_vec()).unwrap();
+        T::from_any(grey(&T::into_any(image)).unwrap()).unwrap().row(0).to_vec()
+    }
+
     /// Expected values are from `cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)` of OpenCV 5.0.
     #[test]
     fn grey_is_opencvs() {
         let colours = [1u8, 2, 3, 255, 0, 0, 0, 255, 0, 0, 0, 255, 200, 100, 50, 7, 250, 13];
-        let image = Image::new(6, 1, 3, colours.to_vec()).unwrap();
-        assert_eq!(grey(&image).unwrap().row(0), [2, 76, 150, 29, 124, 150]);
-        let wide: Vec<u16> = colours.iter().map(|&sample| u16::from(sample) * 257).collect();
-        let image = Image::new(6, 1, 3, wide).unwrap();
-        assert_eq!(grey(&image).unwrap().row(0), [466, 19596, 38469, 7470, 31920, 38634]);
-        let image = Image::new(2, 1, 3, vec![1.0f32, 2.0, 3.0, 0.25, -1.0, 8.0]).unwrap();
-        assert_eq!(grey(&image).unwrap().row(0), [1.815, 0.39975]);
+        assert_eq!(of(3, &colours), [2, 76, 150, 29, 124, 150]);
+        assert_eq!(of(3, &colours.map(|sample| u16::from(sample) * 257)), [466, 19596, 38469, 7470, 31920, 38634]);
+        assert_eq!(of(3, &[1.0f32, 2.0, 3.0, 0.25, -1.0, 8.0]), [1.815, 0.39975]);
         // A pixel that weights in 16384ths would round the other way.
-        let image = Image::new(1, 1, 3, vec![5u8, 158, 90]).unwrap();
-        assert_eq!(grey(&image).unwrap().row(0), [105]);
+        assert_eq!(of(3, &[5u8, 158, 90]), [105]);
+    }
+
+    #[test]
+    fn grey_has_all_bits_of_its_type() {
+        assert_eq!(
+            of(3, &[0.0f64, 0.9, 0.0, 1.0 + f64::EPSILON, 0.0, 0.0]),
+            [0.587 * 0.9, 0.299 * (1.0 + f64::EPSILON)]
+        );
+        assert_eq!(of(3, &[i64::MAX; 3]), [i64::MAX]);
+        assert_eq!(of(3, &[i64::MIN, i64::MIN, i64::MIN]), [i64::MIN]);
+        assert_eq!(of(3, &[u64::MAX; 3]), [u64::MAX]);
+        // 2^60 times the weight of green, and 0.587 of 1 rounded.
+        assert_eq!(of(3, &[0i64, (1 << 60) + 1, 0]), [(19235 << 45) + 1]);
+        assert_eq!(of(3, &[-3i32, -3, -3]), [-3]);
+        assert_eq!(of(3, &[true, false, true, false, true, false].map(Bool::from)), [false, true].map(Bool::from));
     }
 
     #[test]
     fn alpha_is_left_out() {
-        let image = Image::new(2, 1, 4, vec![9u8, 9, 9, 0, 7, 7, 7, 128]).unwrap();
-        assert_eq!(grey(&image).unwrap().row(0), [9, 7]);
-        let image = Image::new(2, 1, 2, vec![-9i16, 5, 30, 6]).unwrap();
-        assert_eq!(grey(&image).unwrap().row(0), [-9, 30]);
+        assert_eq!(of(4, &[9u8, 9, 9, 0, 7, 7, 7, 128]), [9, 7]);
+        assert_eq!(of(2, &[-9i16, 5, 30, 6]), [-9, 30]);
     }
 }

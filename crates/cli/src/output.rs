@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct OutputArgs {
     /// Map these two values, or with auto the least and the largest sample, to the ends of the output's range: 0 and 255 for
-    /// u8 (the type of what was no integer, unless --out-type says another), 65535 for u16, 32767 for i16, 1 for floats
+    /// u8 (the type of what was neither u8 nor u16, unless --out-type says another), 65535 for u16, 32767 for i16, 1 for floats
     #[arg(
         long, value_name = "LO,HI|auto", value_parser = offers::scales(), hide_possible_values = true,
         allow_hyphen_values = true

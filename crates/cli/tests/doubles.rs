@@ -111,3 +111,12 @@ fn strips_of_them_have_the_bytes_of_the_whole() {
     let strips = of(folder.ok(&[&asked[..], &["--memory", "0.6MB"]].concat()));
     assert!(strips == of(folder.ok(&asked)) && !strips.is_null(), "{strips}");
 }
+
+#[test]
+fn infinity_and_nan_are_null_in_reports() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 3], &[1.0f64, f64::INFINITY, -2.0]);
+    let told = folder.ok(&["stats", "a.npy", "--json"]).stdout;
+    assert!(told.contains(r#""min":-2.0,"max":null"#), "{told}");
+    assert!(folder.ok(&["stats", "a.npy"]).stdout.contains(" inf "));
+}

@@ -111,3 +111,62 @@ fn integers_are_counted_and_measured_in_all_bits() {
         assert_eq!(folder.read::<i64>("c.npy").1, [1, 2], "{device}");
     }
 }
+
+#[test]
+fn numbers_that_f64_would_round_are_refused() {
+    let folder = Folder::new();
+    folder.array("i.npy", &[1, 2], &[1i64 << 53, (1 << 53) + 1]);
+    folder.array("u.npy", &[1, 1], &[7u64]);
+    for (from, border, said) in [
+        ("i.npy", "constant:9007199254740993", "an integer that f64 holds, as 9007199254740992"),
+        ("u.npy", "constant:18446744073709551614", "an integer that f64 holds, as 18446744073709551616"),
+    ] {
+        folder.fails(2, said, &["pad", from, "o.npy", "--by", "1", "--border", border]);
+    }
+    folder.ok(&["pad", "u.npy", "o.npy", "--by", "0,0,0,1", "--border", "constant:18446744073709551615"]);
+    assert_eq!(folder.read::<u64>("o.npy").1, [7, u64::MAX]);
+    folder.array("edges.npy", &[2], &[0i64, (1 << 53) + 1]);
+    folder.fails(3, "edges.npy: edge 9007199254740993 is not taken", &["histogram", "i.npy", "--edges", "edges.npy"]);
+    let edges = "edges is '9007199254740993', but must be an integer that f64 holds, as 9007199254740992";
+    folder.fails(2, edges, &["histogram", "i.npy", "--edges", "0,9007199254740993"]);
+    folder.array("edges.npy", &[2], &[0i64, (1 << 53) + 2]);
+    folder.ok(&["histogram", "i.npy", "--edges", "edges.npy", "--out", "c.npy"]);
+    assert_eq!(folder.read::<i64>("c.npy").1, [2]);
+}
+
+#[test]
+fn alpha_that_is_kept_is_cast_as_the_colours_are() {
+    let folder = Folder::new();
+    folder.array("f.npy", &[1, 1, 2], &[2.75f32, 11.75]);
+    folder.array("i.npy", &[1, 1, 2], &[-3i8, -86]);
+    let cast = |from: &str, more: &[&str]| {
+        folder.ok(&[&["box", from, "o.npy", "--size", "1", "--keep-alpha"], more].concat());
+    };
+    cast("f.npy", &["--out-type", "i32", "--rounding", "toward-zero"]);
+    assert_eq!(folder.read::<i32>("o.npy").1, [2, 11]);
+    cast("i.npy", &["--out-type", "u64", "--overflow", "wrap"]);
+    // 2^64 - 3 and 2^64 - 86.
+    assert_eq!(folder.read::<u64>("o.npy").1, [18446744073709551613, 18446744073709551530]);
+}
+
+#[test]
+fn columns_of_bool_have_the_range_of_their_samples() {
+    let folder = Folder::new();
+    // numpy.histogramdd(a, 2) has the edges 0, 0.5 and 1.
+    folder.write("bool.npy", npy(&header("'|b1'", "(3, 1)"), &[1, 0, 1]));
+    for device in DEVICES {
+        let told = on(device, &folder, &["histogramdd", "bool.npy", "--bins", "2"]);
+        assert_eq!(told, "bin,low,high,count\n0,0,0.5,1\n1,0.5,1,2\n", "{device}");
+    }
+}
+
+#[test]
+fn what_is_rescaled_is_u8_unless_it_is_u16() {
+    let folder = Folder::new();
+    folder.array("u16.npy", &[1, 2], &[0u16, 7]);
+    folder.array("i32.npy", &[1, 2], &[0i32, 7]);
+    folder.ok(&["pad", "u16.npy", "o.npy", "--by", "0", "--rescale", "auto"]);
+    assert_eq!(folder.read::<u16>("o.npy").1, [0, 65535]);
+    folder.ok(&["pad", "i32.npy", "o.npy", "--by", "0", "--rescale", "auto"]);
+    assert_eq!(folder.read::<u8>("o.npy").1, [0, 255]);
+}

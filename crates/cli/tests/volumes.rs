@@ -280,6 +280,7 @@ fn what_can_never_be_right_is_refused_and_leaves_no_file() {
         (2, "dz is 1", "unsharp scan.npy o.npy --sigma 1 --dz 1 --volume"),
         (2, "--volume", "sobel scan.npy o.npy --dz 1"),
         (2, "divisor is 2 with --volume", "correlate scan.npy o.npy --mask sharpen --divisor 2 --volume"),
+        (2, "or three, as WxHxD", "box scan.npy o.npy --size 3x3 --volume"),
         (2, "region is", "box scan.npy o.npy --size 3 --region 0,0,1x1 --volume"),
         (2, "region is 0,0,0,1x1x1", "box scan.npy o.npy --size 3 --region 0,0,0,1x1x1"),
         (2, "X,Y,Z,WxHxD", "box scan.npy o.npy --size 3 --region 0,0,0,1x1 --volume"),

@@ -1,6 +1,6 @@
 //! Border modes: the samples outside an image.
 
-use crate::{Error, PixelType, Result};
+use crate::{Error, PixelType, Result, number};
 use apron_abi::BorderMode;
 use std::fmt;
 use std::str::FromStr;
@@ -70,10 +70,8 @@ impl FromStr for Border {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Border> {
-        let wrong = || {
-            let limit = "constant[:V] with a finite V, replicate, reflect, reflect101, wrap or crop";
-            Error::parameter("border", "border", format!("'{text}'"), limit)
-        };
+        let limit = "constant[:V] with a finite V, replicate, reflect, reflect101, wrap or crop";
+        let wrong = |limit: &str| Error::parameter("border", "border", format!("'{text}'"), limit);
         match text {
             "constant" => Ok(Border::Constant(0.0)),
             "replicate" => Ok(Border::Replicate),
@@ -82,12 +80,17 @@ impl FromStr for Border {
             "wrap" => Ok(Border::Wrap),
             "crop" => Ok(Border::Crop),
             _ => {
-                let value = text.strip_prefix("constant:").ok_or_else(wrong)?;
-                let value: f64 = value.trim().parse().map_err(|_| wrong())?;
-                if value.is_finite() { Ok(Border::Constant(value)) } else { Err(wrong()) }
+                let value = text.strip_prefix("constant:").ok_or_else(|| wrong(limit))?;
+                let value = constant(value.trim(), limit).map_err(|limit| wrong(&limit))?;
+                if value.is_finite() { Ok(Border::Constant(value)) } else { Err(wrong(limit)) }
             }
         }
     }
+}
+
+/// Parses a constant. The largest u64 is taken, which f64 rounds up: a sample then saturates to it.
+fn constant(text: &str, limit: &str) -> std::result::Result<f64, String> {
+    if text.parse() == Ok(u64::MAX) { Ok(u64::MAX as f64) } else { number(text, limit) }
 }
 
 /// A border constant per channel, for one to four channels.
@@ -186,14 +189,11 @@ impl FromStr for AxisBorder {
     fn from_str(text: &str) -> Result<AxisBorder> {
         match text.strip_prefix("constant:") {
             Some(values) if values.contains(':') => {
-                let wrong = |_| {
-                    let limit = "constant:V:V with two to four finite numbers, one for each channel";
-                    Error::parameter("border", "border", format!("'{text}'"), limit)
-                };
-                let values = values.split(':').map(|value| value.trim().parse::<f64>());
-                let values =
-                    values.collect::<std::result::Result<Vec<f64>, _>>().map_err(|error| wrong(error.to_string()))?;
-                Constants::new(&values).map(AxisBorder::from).map_err(|error| wrong(error.to_string()))
+                let limit = "constant:V:V with two to four finite numbers, one for each channel";
+                let wrong = |limit: &str| Error::parameter("border", "border", format!("'{text}'"), limit);
+                let values = values.split(':').map(|value| constant(value.trim(), limit));
+                let values = values.collect::<std::result::Result<Vec<f64>, _>>().map_err(|limit| wrong(&limit))?;
+                Constants::new(&values).map(AxisBorder::from).map_err(|_| wrong(limit))
             }
             _ => text.parse::<Border>().map(AxisBorder::from),
         }
@@ -255,6 +255,25 @@ impl FromStr for Borders {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constants_that_f64_would_round_are_refused() {
+        for (text, value) in [("9007199254740992", 2f64.powi(53)), ("-9223372036854775808", -(2f64.powi(63)))] {
+            assert_eq!(format!("constant:{text}").parse::<Border>().unwrap(), Border::Constant(value));
+        }
+        // A sample of 2^64 saturates to the constant; and 1e23 is what f64 prints for a number that no sample has.
+        assert_eq!("constant:18446744073709551615".parse::<Border>().unwrap(), Border::Constant(2f64.powi(64)));
+        assert_eq!(Border::Constant(1e23).to_string().parse::<Border>().unwrap(), Border::Constant(1e23));
+        for (text, as_held) in [
+            ("constant:9007199254740993", "9007199254740992"),
+            ("constant:18446744073709551614", "18446744073709551616"),
+            ("constant:0:-9007199254740993", "-9007199254740992"),
+        ] {
+            let error = text.parse::<Borders>().unwrap_err().to_string();
+            let said = format!("border is '{text}', but must be an integer that f64 holds, as {as_held}");
+            assert!(error.ends_with(&said), "{error}");
+        }
+    }
 
     #[test]
     fn text_and_value_agree() {

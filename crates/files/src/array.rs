@@ -268,8 +268,16 @@ fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
     }
 }
 
+/// Real numbers with at most two dimensions.
+pub(super) struct Numbers {
+    pub(super) shape: Vec<u64>,
+    pub(super) values: Vec<f64>,
+    /// The first integer that f64 does not hold, and that is rounded.
+    pub(super) rounded: Option<i128>,
+}
+
 /// Reads an array of real numbers with at most two dimensions.
-pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -> Result<(Vec<u64>, Vec<f64>)> {
+pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -> Result<Numbers> {
     let wrong = |what: String| Error::content(path, what);
     let header = Header::read(file).map_err(wrong)?;
     let parse: fn([u8; 8]) -> f64 = match header.kind() {
@@ -292,6 +300,11 @@ pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -
             )));
         }
     };
+    let exact: fn([u8; 8]) -> Option<i128> = match header.kind() {
+        "i8" => |b| Some(i64::from_ne_bytes(b).into()),
+        "u8" => |b| Some(u64::from_ne_bytes(b).into()),
+        _ => |_| None,
+    };
     let size = usize::from(header.kind().as_bytes()[1] - b'0');
     if header.shape.len() > 2 {
         return Err(wrong(format!("shape {} is not taken; one or two dimensions are", header.shape_text())));
@@ -302,6 +315,7 @@ pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -
     header.check_length(file).map_err(wrong)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| Error::read(path, error))?;
+    let mut rounded = None;
     let mut numbers: Vec<f64> = Vec::with_capacity(header.items as usize);
     for item in bytes.chunks_exact(size) {
         let mut eight = [0; 8];
@@ -309,13 +323,15 @@ pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -
         if header.is_foreign() {
             eight[..size].reverse();
         }
-        numbers.push(parse(eight));
+        let number = parse(eight);
+        rounded = rounded.or_else(|| exact(eight).filter(|&exact| number as i128 != exact));
+        numbers.push(number);
     }
     if let (true, [height, width]) = (header.fortran, &header.shape[..]) {
         let (height, width) = (*height as usize, *width as usize);
         numbers = (0..height * width).map(|item| numbers[item / width + item % width * height]).collect();
     }
-    Ok((header.shape, numbers))
+    Ok(Numbers { shape: header.shape, values: numbers, rounded })
 }
 
 impl Header {

@@ -54,10 +54,8 @@ impl Format {
     fn channels(self, pixel: PixelType) -> &'static [u32] {
         match (self, pixel) {
             (Format::Png, PixelType::U8 | PixelType::U16) => &[1, 2, 3, 4],
-            (Format::Tiff, PixelType::U8 | PixelType::U16) => &[1, 3, 4],
-            (Format::Tiff, PixelType::F32 | PixelType::F64) => &[1, 3, 4],
             (Format::Tiff, PixelType::Bool | PixelType::F16) => &[],
-            (Format::Tiff, _) => &[1],
+            (Format::Tiff, _) => &[1, 3, 4],
             (Format::Jpeg, PixelType::U8) => &[1, 3],
             (Format::Bmp, PixelType::U8) => &[1, 3, 4],
             (Format::Gray, PixelType::U8 | PixelType::U16) => &[1],
@@ -179,7 +177,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     file.rewind().map_err(io)?;
     let tiff = [b"II", b"MM"].contains(&&start);
     if tiff {
-        if let Some(image) = tiff_file::read_plane(path, BufReader::new(&mut *file), max_pixels)? {
+        if let Some(image) = tiff_file::read(path, BufReader::new(&mut *file), max_pixels)? {
             return Ok(image);
         }
         file.rewind().map_err(io)?;
@@ -219,9 +217,8 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
         ColorType::La16 => (PixelType::U16, 2),
         ColorType::Rgb16 => (PixelType::U16, 3),
         ColorType::Rgba16 => (PixelType::U16, 4),
-        ColorType::Rgb32F => (PixelType::F32, 3),
-        ColorType::Rgba32F => (PixelType::F32, 4),
-        other => return Err(Error::content(path, format!("{other:?} pixels are not taken; u8, u16 and f32 are"))),
+        // Other samples of TIFF are read before.
+        other => return Err(Error::content(path, format!("{other:?} pixels are not taken; u8 and u16 are"))),
     };
     let shape = Shape::new(width, height, channels).map_err(mistaken)?;
     if decoder.total_bytes() != shape.samples() * pixel.size_bytes() as u64 {

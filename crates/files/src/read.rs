@@ -1,5 +1,6 @@
 //! Readers of images, masks, taps, edges and weights.
 
+use crate::array::Numbers;
 use crate::convert::convert;
 use crate::error::{Error, Result};
 use crate::output::extension;
@@ -195,7 +196,7 @@ pub fn read_mask(path: &Path) -> Result<Mask> {
 /// # Errors
 /// [`Error::Content`] for a file that is broken or is not a mask.
 pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
-    let (shape, taps) = numbers(path, &mut Stream(file))?;
+    let Numbers { shape, values: taps, .. } = numbers(path, &mut Stream(file))?;
     let (height, width) = match shape[..] {
         [width] => (1, width),
         [height, width] => (height, width),
@@ -211,7 +212,7 @@ pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
 /// # Errors
 /// As [`read_mask`].
 pub fn read_taps(path: &Path) -> Result<Taps> {
-    let (shape, taps) = numbers(path, &mut open(path)?)?;
+    let Numbers { shape, values: taps, .. } = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("taps have 1 dimension, not shape {shape:?}")));
     }
@@ -221,11 +222,14 @@ pub fn read_taps(path: &Path) -> Result<Taps> {
 /// Reads the edges of bins from a `.npy` file of one dimension.
 ///
 /// # Errors
-/// As [`read_mask`], and [`Error::Content`] for edges that do not increase.
+/// As [`read_mask`], and [`Error::Content`] for edges that do not increase, and for integers that f64 would round.
 pub fn read_edges(path: &Path) -> Result<Edges> {
-    let (shape, edges) = numbers(path, &mut open(path)?)?;
+    let Numbers { shape, values: edges, rounded } = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
+    }
+    if let Some(edge) = rounded {
+        return Err(Error::content(path, format!("edge {edge} is not taken; beyond 2^53 integers that f64 holds are")));
     }
     Edges::new(edges).map_err(|error| Error::content(path, error))
 }
@@ -236,7 +240,7 @@ pub fn read_edges(path: &Path) -> Result<Edges> {
 /// [`Error::Read`]; [`Error::Content`] for a file that is no such array.
 pub fn read_weights(path: &Path, of: &[u64]) -> Result<Vec<f64>> {
     let count = of.iter().product::<u64>();
-    let (shape, weights) = numbers_up_to(path, &mut open(path)?, count.max(MAX_TAPS))?;
+    let Numbers { shape, values: weights, .. } = numbers_up_to(path, &mut open(path)?, count.max(MAX_TAPS))?;
     if shape[..] != *of {
         let one = if of.len() == 1 { "row" } else { "pixel" };
         return Err(Error::content(path, format!("its shape is {shape:?}, but weights must have {of:?}, one a {one}")));
@@ -244,11 +248,11 @@ pub fn read_weights(path: &Path, of: &[u64]) -> Result<Vec<f64>> {
     Ok(weights)
 }
 
-fn numbers(path: &Path, file: &mut dyn Source) -> Result<(Vec<u64>, Vec<f64>)> {
+fn numbers(path: &Path, file: &mut dyn Source) -> Result<Numbers> {
     numbers_up_to(path, file, MAX_TAPS)
 }
 
-fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<(Vec<u64>, Vec<f64>)> {
+fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<Numbers> {
     if !starts_as_array(path, file)? {
         return Err(Error::content(path, "not a .npy file"));
     }

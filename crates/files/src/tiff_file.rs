@@ -1,57 +1,123 @@
-//! TIFF files: all that are written, and those with one channel of f32, f64, or integers other than u8 and u16, or with colours of f64, as instruments
-//! write them, that are read; the crate `image` does not read them, and writes no pixel density.
+//! TIFF files: all that are written, and those that are read of other samples than u8 and u16, as instruments write them;
+//! the crate `image` does not read them, and writes no pixel density.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
-use apron_core::{AnyImage, PixelType, Shape};
+use crate::upright::upright;
+use apron_core::{AnyImage, PixelType, Shape, check_memory};
+use image::metadata::Orientation;
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, Limits};
 use tiff::encoder::{DirectoryEncoder, Rational, TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard};
-use tiff::tags::{CompressionMethod, ExtraSamples, PhotometricInterpretation, ResolutionUnit, SampleFormat, Tag};
+use tiff::tags::{
+    CompressionMethod, ExtraSamples, PhotometricInterpretation, PlanarConfiguration, ResolutionUnit, SampleFormat, Tag,
+};
 
-/// Reads a file with one channel of f32 or of integers other than u8 and u16, or with samples of f64; `None` for any other file,
-/// whose errors the general reader reports.
-pub(super) fn read_plane(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
+/// Returns the type of samples of this many bits, in the format that TIFF numbers so: 1 is unsigned, 2 signed, 3 floating
+/// point.
+fn sample_type(bits: u8, format: u16) -> Option<PixelType> {
+    Some(match (bits, format) {
+        (8, 1) => PixelType::U8,
+        (16, 1) => PixelType::U16,
+        (32, 1) => PixelType::U32,
+        (64, 1) => PixelType::U64,
+        (8, 2) => PixelType::I8,
+        (16, 2) => PixelType::I16,
+        (32, 2) => PixelType::I32,
+        (64, 2) => PixelType::I64,
+        (32, 3) => PixelType::F32,
+        (64, 3) => PixelType::F64,
+        _ => return None,
+    })
+}
+
+/// Returns the type and the number of the samples of a pixel; `None` for those that are not taken.
+pub(super) fn samples(colour: ColorType, format: u16) -> Option<(PixelType, u32)> {
+    let (bits, channels) = match colour {
+        ColorType::Gray(bits) => (bits, 1),
+        ColorType::RGB(bits) => (bits, 3),
+        ColorType::RGBA(bits) => (bits, 4),
+        _ => return None,
+    };
+    Some((sample_type(bits, format)?, channels))
+}
+
+/// Reads a file with other samples than u8 and u16; `None` for those, and for any file whose errors the general reader
+/// reports.
+pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
     limits.decoding_buffer_size = bytes(max_pixels.saturating_mul(32));
     limits.intermediate_buffer_size = limits.decoding_buffer_size.max(1 << 20);
     let Ok(mut decoder) = Decoder::new(file).map(|decoder| decoder.with_limits(limits)) else { return Ok(None) };
     let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
-    let format = format.and_then(|formats| formats.first().copied());
-    let is = |wanted: SampleFormat| format == Some(wanted.to_u16());
     // A file without the tag has unsigned samples.
-    let unsigned = format.is_none() || is(SampleFormat::Uint);
-    let (pixel, channels) = match decoder.colortype() {
-        Ok(ColorType::Gray(32)) if is(SampleFormat::IEEEFP) => (PixelType::F32, 1),
-        Ok(ColorType::Gray(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 1),
-        Ok(ColorType::RGB(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 3),
-        Ok(ColorType::RGBA(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 4),
-        Ok(ColorType::Gray(8)) if is(SampleFormat::Int) => (PixelType::I8, 1),
-        Ok(ColorType::Gray(16)) if is(SampleFormat::Int) => (PixelType::I16, 1),
-        Ok(ColorType::Gray(32)) if is(SampleFormat::Int) => (PixelType::I32, 1),
-        Ok(ColorType::Gray(64)) if is(SampleFormat::Int) => (PixelType::I64, 1),
-        Ok(ColorType::Gray(32)) if unsigned => (PixelType::U32, 1),
-        Ok(ColorType::Gray(64)) if unsigned => (PixelType::U64, 1),
-        _ => return Ok(None),
+    let format = format.and_then(|formats| formats.first().copied()).unwrap_or(SampleFormat::Uint.to_u16());
+    let Ok(colour) = decoder.colortype() else { return Ok(None) };
+    let (pixel, channels) = match (samples(colour, format), colour) {
+        (Some((PixelType::U8 | PixelType::U16, _)), _) => return Ok(None),
+        (Some(found), _) => found,
+        // Black and white, and the colours of printers.
+        (None, ColorType::Gray(1) | ColorType::CMYK(8 | 16)) => return Ok(None),
+        (None, _) => return Err(Error::content(path, not_taken(colour, format))),
     };
     let wrong = |error: tiff::TiffError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let (width, height) = decoder.dimensions().map_err(wrong)?;
     let shape = Shape::new(width, height, channels).map_err(mistaken)?;
     check_pixels(path, width.into(), height.into(), max_pixels)?;
+    let mut tag = |tag| decoder.find_tag_unsigned::<u16>(tag).ok().flatten();
+    let apart = channels > 1 && tag(Tag::PlanarConfiguration) == Some(PlanarConfiguration::Planar.to_u16());
+    let turned = tag(Tag::Orientation).and_then(|number| Orientation::from_exif(u8::try_from(number).ok()?));
     let mut decoded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
-        decoded = decoder.read_image_bytes(bytes);
+        if !apart {
+            decoded = decoder.read_image_bytes(bytes);
+            return Ok(());
+        }
+        check_memory::<u8>(bytes.len() as u64, shape)?;
+        let mut planes = vec![0; bytes.len()];
+        decoded = decoder.read_image_bytes(&mut planes);
+        interleave(&planes, pixel.size_bytes(), channels as usize, bytes);
         Ok(())
     });
     let image = image.map_err(mistaken)?;
     decoded.map_err(wrong)?;
-    Ok(Some(image))
+    upright(image, turned.unwrap_or(Orientation::NoTransforms)).map(Some).map_err(mistaken)
+}
+
+/// Puts samples of `size` bytes, whose planes lie one after the other, together by pixels.
+fn interleave(planes: &[u8], size: usize, channels: usize, pixels: &mut [u8]) {
+    for (channel, plane) in planes.chunks_exact(planes.len() / channels).enumerate() {
+        for (pixel, sample) in pixels.chunks_exact_mut(channels * size).zip(plane.chunks_exact(size)) {
+            pixel[channel * size..][..size].copy_from_slice(sample);
+        }
+    }
+}
+
+/// Says what is wrong with the samples of a file.
+fn not_taken(colour: ColorType, format: u16) -> String {
+    let kind = match format {
+        1 => "unsigned integers",
+        2 => "signed integers",
+        3 => "floating point",
+        _ => "an unknown format",
+    };
+    let named = match colour {
+        ColorType::YCbCr(_) => "YCbCr, ",
+        ColorType::Lab(_) => "L*a*b*, ",
+        ColorType::CMYK(_) | ColorType::CMYKA(_) => "CMYK, ",
+        _ => "",
+    };
+    let (channels, bits) = (colour.num_samples(), colour.bit_depth());
+    format!(
+        "pixels of {named}{channels} channel(s) of {bits} bits, {kind}, are not taken; of TIFF grey, RGB and RGBA are, \
+         of integers of 8 to 64 bits, f32 and f64"
+    )
 }
 
 /// Maximum number of sample bytes in a TIFF file with offsets of 32 bits; 16 MiB are left for the tags.
@@ -100,15 +166,15 @@ fn write_tags<W: Write + Seek, K: TiffKind>(
     start: u64,
 ) -> Result<(), Trouble> {
     let Shape { width, height, channels } = shape;
-    let (format, colours) = match (pixel, channels) {
-        (PixelType::U8 | PixelType::U16, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
-        (PixelType::U8 | PixelType::U16, 3 | 4) => (SampleFormat::Uint, PhotometricInterpretation::RGB),
-        (PixelType::U32 | PixelType::U64, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
-        (PixelType::I8 | PixelType::I16 | PixelType::I32 | PixelType::I64, 1) => {
-            (SampleFormat::Int, PhotometricInterpretation::BlackIsZero)
-        }
-        (PixelType::F32 | PixelType::F64, 1) => (SampleFormat::IEEEFP, PhotometricInterpretation::BlackIsZero),
-        (PixelType::F32 | PixelType::F64, 3 | 4) => (SampleFormat::IEEEFP, PhotometricInterpretation::RGB),
+    let format = match pixel {
+        PixelType::U8 | PixelType::U16 | PixelType::U32 | PixelType::U64 => SampleFormat::Uint,
+        PixelType::I8 | PixelType::I16 | PixelType::I32 | PixelType::I64 => SampleFormat::Int,
+        PixelType::F32 | PixelType::F64 => SampleFormat::IEEEFP,
+        PixelType::Bool | PixelType::F16 => return Err(format!("samples of {pixel} fit no TIFF").into()),
+    };
+    let colours = match channels {
+        1 => PhotometricInterpretation::BlackIsZero,
+        3 | 4 => PhotometricInterpretation::RGB,
         _ => return Err(format!("{channels} channel(s) of {pixel} fit no TIFF").into()),
     };
     let each = |value: u16| vec![value; channels as usize];

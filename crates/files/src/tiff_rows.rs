@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, check_pixels};
 use crate::patched::Patched;
 use crate::read::{Source, Stream};
+use crate::tiff_file::samples;
 use crate::tiff_tags::Page;
 use apron_core::{PixelType, Shape};
 use std::io::{BufReader, SeekFrom};
@@ -10,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{ByteOrder, Tag};
-use tiff::{ColorType, TiffError, TiffResult};
+use tiff::{TiffError, TiffResult};
 
 /// Shape and type of an image in a file, and where its samples are.
 pub(crate) struct Layout {
@@ -116,29 +117,10 @@ impl Found {
         let Some(&first) = format.first().filter(|first| format.iter().all(|format| format == *first)) else {
             return Ok(None);
         };
-        let colour = decoder.colortype()?;
-        let (bits, channels) = match colour {
-            ColorType::Gray(bits) => (bits, 1),
-            ColorType::RGB(bits) => (bits, 3),
-            ColorType::RGBA(bits) => (bits, 4),
-            _ => return Ok(None),
-        };
-        // As TIFF numbers them: 1 is unsigned, 2 signed, 3 floating point.
-        let pixel = match (bits, first, channels) {
-            (8, 1, _) => PixelType::U8,
-            (16, 1, _) => PixelType::U16,
-            (32, 1, 1) => PixelType::U32,
-            (64, 1, 1) => PixelType::U64,
-            (8, 2, 1) => PixelType::I8,
-            (16, 2, 1) => PixelType::I16,
-            (32, 2, 1) => PixelType::I32,
-            (64, 2, 1) => PixelType::I64,
-            (32, 3, _) => PixelType::F32,
-            (64, 3, _) => PixelType::F64,
-            _ => return Ok(None),
-        };
+        let Some((pixel, channels)) = samples(decoder.colortype()?, first) else { return Ok(None) };
         let (width, height) = decoder.dimensions()?;
-        let own = cfg!(target_endian = "little") == (decoder.byte_order() == ByteOrder::LittleEndian) || bits == 8;
+        let own = cfg!(target_endian = "little") == (decoder.byte_order() == ByteOrder::LittleEndian)
+            || pixel.size_bytes() == 1;
         let strips = decoder.get_chunk_type() == ChunkType::Strip;
         // 1 and 2 are grey and colours; what is white at 0 is turned around when it is read.
         let plain = compression == 1 && predictor == 1 && matches!(colours, 1 | 2) && own && strips;

@@ -11,6 +11,7 @@ use std::path::Path;
 const WIDTH: u64 = 256;
 const LENGTH: u64 = 257;
 const COMPRESSION: u64 = 259;
+const FILL_ORDER: u64 = 266;
 const PLANES: u64 = 284;
 const TILE_WIDTH: u64 = 322;
 const TILE_LENGTH: u64 = 323;
@@ -73,7 +74,8 @@ impl Directories {
     /// Prepares a page, from 1, for the decoder. Without directories it assumes one page.
     ///
     /// # Errors
-    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length.
+    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length, and for bytes
+    /// whose lowest bit is first.
     pub(super) fn page(&self, path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
         let io = |error: io::Error| Error::read(path, error);
         let pages = self.count().max(1);
@@ -93,6 +95,13 @@ impl Directories {
             let size = size(*kind);
             let what = format!("tag {tag} has {count} values of {size} bytes, the file {length} bytes");
             return Err(Error::content(path, what));
+        }
+        // The decoder takes no notice of it.
+        if entries.iter().any(|entry| entry.tag == FILL_ORDER && entry.value == 2) {
+            return Err(Error::content(
+                path,
+                "tag 266, the order of a byte's bits, is 2, the lowest first; 1 is taken",
+            ));
         }
         if page > 1 {
             let (at, size) = if tags.big { (8, 8) } else { (4, 4) };

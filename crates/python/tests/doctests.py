@@ -15,7 +15,7 @@ def compiled(module):
 
 def main():
     failed = attempted = 0
-    names = [name for _, name, _ in pkgutil.iter_modules(apron.__path__, "apron.")]
+    names = [name for _, name, _ in pkgutil.walk_packages(apron.__path__, "apron.")]
     for name in ["apron", *names]:
         if name in OPTIONAL and not importlib.util.find_spec(OPTIONAL[name]):
             print(f"{name}: left out, {OPTIONAL[name]} is not installed")

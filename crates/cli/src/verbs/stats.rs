@@ -14,7 +14,8 @@ Examples:
   apron stats photo.jpg --per-channel --percentile 5,50,95
   apron stats scan.npy --volume
 
-Of integers all follows from the counts of all values, and sums are exact; of floats sums are taken in f64.")]
+Of integers all follows from the counts of all values, and sums are exact; of floats sums are taken in f64. NaN and infinity are null
+in the report of --json.")]
 pub(crate) struct Args {
     /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]

@@ -7,7 +7,8 @@ array([10, 30, 50], dtype=uint8)
 
 from . import cv, exposure, ndimage
 from ._apron import Chain, Device, GpuArray, Image, named_filters
-from ._histograms import bincount, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, percentile
+from ._histograms import histogram, histogram2d, histogram_bin_edges, histogramdd
+from ._values import bincount, digitize, percentile
 
 __all__ = [
     "Chain",

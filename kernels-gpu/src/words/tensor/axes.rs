@@ -257,10 +257,9 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
     /// Loads the lane's fragments of B for two rows, which start at these words of the tile.
     #[inline(always)]
     unsafe fn samples(&self, at: [u32; 2], window: u32) -> [[u32; 2]; 2] {
+        let (d, words) = (self.tile.d, Tile::<D, Doubles<u8>>::WORDS);
         // SAFETY: in the tile.
-        at.map(|at| {
-            [0, 4].map(|half| unsafe { self.tile.d.shared_load(Tile::<D, Doubles<u8>>::WORDS, at + 8 * window + half) })
-        })
+        at.map(|at| [0, 4].map(|half| unsafe { d.shared_load(words, at + 8 * window + half) }))
     }
 
     /// Returns the sums along the lane's two rows, one digit after the other: what a sum has of a digit takes registers for a short time.
