@@ -267,7 +267,7 @@ mod tests {
         for pixel in [PixelType::I8, PixelType::U8, PixelType::I16, PixelType::U32, PixelType::I32, PixelType::I64] {
             let is_signed = matches!(pixel, PixelType::I8 | PixelType::I16 | PixelType::I32 | PixelType::I64);
             let value = |x, y| sample(x, y) + if is_signed { 0 } else { 13 };
-            for (window_x, window_y) in [(3, 3), (2, 3), (6, 1), (1, 7), (5, 5)] {
+            for (window_x, window_y) in [(3, 3), (2, 3), (6, 1), (1, 7), (5, 5), (21, 18)] {
                 for rounding in [Rounding::TowardZero, Rounding::HalfEven] {
                     // Where neither type nor cast is converted, promises are others.
                     if rounding == Rounding::HalfEven && matches!(pixel, PixelType::U8 | PixelType::I16) {

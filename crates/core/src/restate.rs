@@ -3,6 +3,11 @@
 use crate::rank::{factors, lowest_bit, terms};
 use crate::{Border, BoxFilter, Correlate, FilterProblem, LowRank, PixelType, Result, Scale, Separable, Taps, filters};
 
+/// Whether f32 holds the taps of f64.
+fn are_singles(taps: &Taps) -> bool {
+    taps.taps().iter().zip(taps.taps_f64()).all(|(single, double)| f64::from(*single) == *double)
+}
+
 /// Restates the problem as a box filter, or returns why that is impossible.
 pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> {
     let equal = |taps: &[f32]| taps.iter().all(|&tap| tap == taps[0]);
@@ -10,7 +15,12 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
         FilterProblem::Box(problem) => problem.clone(),
         FilterProblem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
         // A box's factor is an f32.
-        problem if problem.src() == PixelType::F64 => return Err("boxes of f64 are means"),
+        FilterProblem::Correlate(Correlate { src: PixelType::F64, .. }) => return Err("masks of f64 are no boxes"),
+        FilterProblem::Separable(Separable { src: PixelType::F64, taps_x, taps_y, .. })
+            if ![taps_x, taps_y].into_iter().all(are_singles) =>
+        {
+            return Err("the taps are no f32");
+        }
         FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             if !equal(mask.taps()) {
@@ -143,5 +153,25 @@ fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
             Some((most.max(value.abs()), lowest_bit(value).min(1.0)))
         }
         _ => Some((most, 1.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Extent, Shape};
+
+    #[test]
+    fn taps_of_f64_are_a_box_if_f32_holds_them() {
+        let of = |x: Vec<f64>| {
+            let (taps_x, taps_y) = (Taps::from_f64(x).unwrap(), Taps::from_f64([0.5; 2]).unwrap());
+            let (shape, pixel) = (Shape::new(9, 9, 1).unwrap(), PixelType::F64);
+            let (border, extent) = (Border::Replicate, Extent::Same);
+            boxed(&Separable { shape, src: pixel, dst: pixel, taps_x, taps_y, border, extent }.into())
+        };
+        assert_eq!(of(vec![3.0; 5]).map(|found| (found.width, found.scale)), Ok((5, Scale::Tap(1.5))));
+        assert_eq!(of(vec![0.1; 5]), Err("the taps are no f32"));
+        assert_eq!(of(vec![1.0, 1.0 + 1e-12]), Err("the taps are no f32"));
+        assert_eq!(of(vec![1.0, 2.0]), Err("the taps of an axis differ"));
     }
 }
