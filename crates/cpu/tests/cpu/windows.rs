@@ -239,7 +239,8 @@ fn squares_have_64_bits() {
     let found = f32::from_any(found).expect("an image of f32");
     let sums = |power| 50_000 * (25_001 * 65535u64.pow(power) + 24_999 * 65534u64.pow(power));
     assert!(sums(2) > 1 << 63);
-    let (sum, squares) = (sums(1) as f64, sums(2) as f64);
-    let root = 2.5e9f64.mul_add(squares, -(sum * sum)).max(0.0).sqrt();
+    // The squares are rounded to f64, once; what follows is not, before the root.
+    let (sum, squares) = (i128::from(sums(1)), sums(2) as f64 as i128);
+    let root = ((2_500_000_000 * squares - sum * sum) as f64).sqrt();
     assert_eq!(found.row(0)[0], (root / 2.5e9) as f32);
 }
