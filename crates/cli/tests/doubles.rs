@@ -36,6 +36,17 @@ fn filters_of_f64_have_sums_taps_and_constants_of_f64() {
     folder.array("bytes.npy", &[1, 2], &[3u8, 200]);
     folder.ok(&["correlate", "bytes.npy", "out.npy", "--mask", "0.1", "--out-type", "f64"]);
     assert_eq!(folder.read::<f64>("out.npy").1, [3.0 * 0.1, 200.0 * 0.1]);
+    // So are taps by axis, and those of named filters.
+    folder.array("ten.npy", &[1, 1], &[10.0f64]);
+    for (verb, expected) in [
+        (&["separable", "--taps-x", "0.1", "--taps-y", "1"][..], 10.0 * 0.1),
+        (&["separable", "--taps-x", "1 3", "--taps-y", "1", "--normalize"], 10.0),
+        (&["sharpen", "--amount", "0.1", "--border", "constant:0"], 10.0 * (1.0 + 4.0 * 0.1)),
+        (&["motion-blur", "--length", "3", "--border", "constant:0"], 10.0 * (1.0 / 3.0)),
+    ] {
+        folder.ok(&[&verb[..1], &["ten.npy", "out.npy"], &verb[1..]].concat());
+        assert_eq!(folder.read::<f64>("out.npy").1, [expected], "{verb:?}");
+    }
     folder.fails(2, "1e39", &["correlate", "bytes.npy", "x.npy", "--mask", "1 1", "--border", "constant:1e39"]);
     folder.ok(&["correlate", "a.npy", "out.npy", "--mask", "1 1", "--border", "constant:1e39"]);
     assert_eq!(folder.read::<f64>("out.npy").1[0], 1e39);
