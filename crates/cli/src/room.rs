@@ -67,10 +67,15 @@ pub(crate) fn available() -> u64 {
     limits.into_iter().flatten().min().unwrap_or(4 << 30)
 }
 
-fn of_system() -> Option<u64> {
-    let facts = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+/// Returns the bytes that a file of the system tells under a name.
+fn told(file: &str, name: &str) -> Option<u64> {
+    let facts = std::fs::read_to_string(file).ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? << 10)
+}
+
+fn of_system() -> Option<u64> {
+    told("/proc/meminfo", "MemAvailable:")
 }
 
 fn of_group() -> Option<u64> {
@@ -81,9 +86,18 @@ fn of_group() -> Option<u64> {
     Some(number("memory.max")?.saturating_sub(number("memory.current")?))
 }
 
+/// Addresses that the allocator of glibc reserves for a thread, whether it uses them or not: they count, too.
+const OF_THREAD: u64 = 64 << 20;
+
 fn of_process() -> Option<u64> {
     #[cfg(unix)]
-    return rustix::process::getrlimit(rustix::process::Resource::As).current;
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+        let taken = told("/proc/self/status", "VmSize:").unwrap_or(0);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        // An allocator that gets no addresses for a thread does without: an eighth is left in any case.
+        Some(limit.saturating_sub(taken.saturating_add(threads.saturating_mul(OF_THREAD))).max(limit / 8))
+    }
     #[cfg(not(unix))]
     None
 }

@@ -4,13 +4,13 @@ mod common;
 
 use common::{DATA, Folder, IDENTITY, Tag, copy, decode, tiff};
 
-/// Builds a TIFF of 20x17 u8 pixels in tiles of 16x16, with `planes` planes; `compression` is TIFF's number.
-fn tiled(compression: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
+/// Builds a TIFF of 20x17 u8 pixels in tiles of 16x16, with `planes` planes; `compression` and `orientation` are TIFF's numbers.
+fn tiled(compression: u32, orientation: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
     let count = tiles.len() as u32;
     let mut data: Vec<u8> = Vec::new();
     let mut at = 8 * count;
     let mut bits: Vec<u8> = Vec::new();
-    let tags_before = 12;
+    let tags_before = 13;
     // Offsets are relative to the data, which follows 8 bytes of header, the count, the tags and the offset of the next
     // page.
     let data_at = 8 + 2 + 12 * tags_before + 4;
@@ -30,6 +30,7 @@ fn tiled(compression: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
         (258, 3, planes.into(), bits),
         (259, 3, 1, compression),
         (262, 3, 1, if planes > 1 { 2 } else { 1 }),
+        (274, 3, 1, orientation),
         (277, 3, 1, planes.into()),
         (284, 3, 1, if planes > 1 { 2 } else { 1 }),
         (322, 3, 1, 16),
@@ -78,7 +79,15 @@ fn tiles_that_reach_beyond_the_image_are_read() {
     };
     let plain: fn(&[u8]) -> Vec<u8> = |bytes| bytes.into();
     for (compression, count, pack) in [(1, 1, plain), (5, 1, lzw), (1, 3, plain), (5, 3, lzw)] {
-        folder.write("a.tif", tiled(compression, count, &planes(count.into(), pack)));
+        // Turned to the right by a quarter, then as it is.
+        folder.write("a.tif", tiled(compression, 6, count, &planes(count.into(), pack)));
+        copy(&folder, "a.tif", "b.npy");
+        let (shape, items) = folder.read::<u8>("b.npy");
+        let turned = (0..20).flat_map(|y| (0..17).map(move |x| (16 - x, y)));
+        let turned: Vec<u8> = turned.flat_map(|(y, x)| (0..count.into()).map(move |plane| at(plane, y, x))).collect();
+        assert_eq!(shape[..2], [20, 17], "compression {compression}, {count} planes");
+        assert_eq!(items, turned, "compression {compression}, {count} planes");
+        folder.write("a.tif", tiled(compression, 1, count, &planes(count.into(), pack)));
         copy(&folder, "a.tif", "b.npy");
         let (shape, items) = folder.read::<u8>("b.npy");
         assert_eq!(shape[..2], [17, 20], "compression {compression}, {count} planes");

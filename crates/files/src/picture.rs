@@ -6,12 +6,12 @@ use crate::metadata::Metadata;
 use crate::patched::Patched;
 use crate::read::{Source, Stream};
 use crate::tiff_rows::{Layout, Samples};
-use crate::upright::upright;
+use crate::upright::seen;
 use crate::{grey_bmp, jpeg_file, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
-use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
+use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -98,7 +98,7 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u6
         return Ok((read_tiff(path, file, &tags, max_pixels)?, tags.pages));
     }
     match page {
-        1 => Ok((read_first(path, file, max_pixels)?, 1)),
+        1 => Ok((read_first(path, file, max_pixels, None)?, 1)),
         _ => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
     }
 }
@@ -124,13 +124,12 @@ pub(super) fn read_tiff(
     }
     let Some([width, height]) = tags.size else {
         let file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
-        return read_first(path, &mut Stream(file), max_pixels);
+        return read_first(path, &mut Stream(file), max_pixels, None);
     };
     check_pixels(path, width.into(), height.into(), max_pixels)?;
     let file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
     // Tiles extend beyond the image: the decoder may read four times the limit, or 2^22 pixels if that is more.
-    let image = read_first(path, &mut Stream(file), max_pixels.max(1 << 20).saturating_mul(4))?;
-    cut(&image, width, height).map_err(|error| Error::content(path, error))
+    read_first(path, &mut Stream(file), max_pixels.max(1 << 20).saturating_mul(4), tags.size)
 }
 
 /// Reads samples that lie in the file as in memory.
@@ -150,20 +149,13 @@ fn plain(
     Ok(image)
 }
 
-/// Returns the first columns and rows of an image.
-fn cut(image: &AnyImage<'_>, width: u32, height: u32) -> apron_core::Result<AnyImage<'static>> {
-    let (whole, bytes) = (image.shape(), image.bytes());
-    let row = |width: u32| width as usize * whole.channels as usize * image.pixel_type().size_bytes();
-    AnyImage::from_bytes(image.pixel_type(), Shape::new(width, height, whole.channels)?, |out| {
-        for (out, bytes) in out.chunks_exact_mut(row(width)).zip(bytes.chunks_exact(row(whole.width))) {
-            out.copy_from_slice(&bytes[..out.len()]);
-        }
-        Ok(())
-    })
-}
-
-/// Reads a picture's first page.
-fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
+/// Reads a picture's first page; `size` are its columns and rows, where tiles extend beyond them.
+fn read_first(
+    path: &Path,
+    file: &mut dyn Source,
+    max_pixels: u64,
+    size: Option<[u32; 2]>,
+) -> Result<AnyImage<'static>> {
     let wrong = |error: image::ImageError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
@@ -177,7 +169,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     file.rewind().map_err(io)?;
     let tiff = [b"II", b"MM"].contains(&&start);
     if tiff {
-        if let Some(image) = tiff_file::read(path, BufReader::new(&mut *file), max_pixels)? {
+        if let Some(image) = tiff_file::read(path, BufReader::new(&mut *file), max_pixels, size)? {
             return Ok(image);
         }
         file.rewind().map_err(io)?;
@@ -188,8 +180,13 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     }
     let grey = &start == b"BM" && grey_bmp::is_grey(&mut *file).map_err(io)?;
     file.rewind().map_err(io)?;
-    let reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
-    let mut reader = reader.with_guessed_format().map_err(io)?;
+    let mut reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
+    if tiff {
+        // The first bytes of a BigTIFF are not known to the reader.
+        reader.set_format(ImageFormat::Tiff);
+    } else {
+        reader = reader.with_guessed_format().map_err(io)?;
+    }
     if reader.format().is_none() {
         let what = "by its first bytes not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy";
         return Err(Error::content(path, what));
@@ -238,7 +235,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     decoded.map_err(wrong)?;
     match image {
         AnyImage::U8(image) if grey && channels == 3 => channel_of(&image, 0).map(AnyImage::U8).map_err(mistaken),
-        image => upright(image, orientation).map_err(mistaken),
+        image => seen(image, size, orientation).map_err(mistaken),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
-use crate::upright::upright;
+use crate::upright::seen;
 use apron_core::{AnyImage, PixelType, Shape, check_memory};
 use image::metadata::Orientation;
 use std::fs::File;
@@ -48,7 +48,12 @@ pub(super) fn samples(colour: ColorType, format: u16) -> Option<(PixelType, u32)
 
 /// Reads a file with other samples than u8 and u16; `None` for those, and for any file whose errors the general reader
 /// reports.
-pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
+pub(super) fn read(
+    path: &Path,
+    file: impl Read + Seek,
+    max_pixels: u64,
+    size: Option<[u32; 2]>,
+) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
     limits.decoding_buffer_size = bytes(max_pixels.saturating_mul(32));
@@ -87,7 +92,7 @@ pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Resu
     });
     let image = image.map_err(mistaken)?;
     decoded.map_err(wrong)?;
-    upright(image, turned.unwrap_or(Orientation::NoTransforms)).map(Some).map_err(mistaken)
+    seen(image, size, turned.unwrap_or(Orientation::NoTransforms)).map(Some).map_err(mistaken)
 }
 
 /// Puts samples of `size` bytes, whose planes lie one after the other, together by pixels.

@@ -3,6 +3,31 @@
 use apron_core::{AnyImage, Result, Shape};
 use image::metadata::Orientation;
 
+/// Returns an image as it is seen: its first columns and rows, where tiles extend beyond them, turned.
+pub(super) fn seen(
+    image: AnyImage<'static>,
+    size: Option<[u32; 2]>,
+    orientation: Orientation,
+) -> Result<AnyImage<'static>> {
+    let image = match size {
+        Some([width, height]) => cut(&image, width, height)?,
+        None => image,
+    };
+    upright(image, orientation)
+}
+
+/// Returns the first columns and rows of an image.
+fn cut(image: &AnyImage<'_>, width: u32, height: u32) -> Result<AnyImage<'static>> {
+    let (whole, bytes) = (image.shape(), image.bytes());
+    let row = |width: u32| width as usize * whole.channels as usize * image.pixel_type().size_bytes();
+    AnyImage::from_bytes(image.pixel_type(), Shape::new(width, height, whole.channels)?, |out| {
+        for (out, bytes) in out.chunks_exact_mut(row(width)).zip(bytes.chunks_exact(row(whole.width))) {
+            out.copy_from_slice(&bytes[..out.len()]);
+        }
+        Ok(())
+    })
+}
+
 /// Rotates and flips a picture to be upright.
 ///
 /// # Errors

@@ -14,7 +14,9 @@ type File = Cursor<Vec<u8>>;
 const SIDES: (u32, u32) = (3, 5);
 
 /// As TIFF numbers them: unsigned, signed, floating point.
-const TYPES: [(PixelType, u16); 8] = [
+const TYPES: [(PixelType, u16); 10] = [
+    (PixelType::U8, 1),
+    (PixelType::U16, 1),
     (PixelType::U32, 1),
     (PixelType::U64, 1),
     (PixelType::I8, 2),
