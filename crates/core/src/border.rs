@@ -1,5 +1,6 @@
 //! Border modes: the samples outside an image.
 
+use crate::number::digits;
 use crate::{Error, PixelType, Result, number};
 use apron_abi::BorderMode;
 use std::fmt;
@@ -56,7 +57,7 @@ impl Border {
 impl fmt::Display for Border {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Border::Constant(value) => write!(f, "constant:{value}"),
+            Border::Constant(value) => write!(f, "constant:{}", digits(*value)),
             Border::Replicate => f.write_str("replicate"),
             Border::Reflect => f.write_str("reflect"),
             Border::Reflect101 => f.write_str("reflect101"),
@@ -123,7 +124,7 @@ impl Constants {
 impl fmt::Display for Constants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("constant")?;
-        self.values().iter().try_for_each(|value| write!(f, ":{value}"))
+        self.values().iter().try_for_each(|value| write!(f, ":{}", digits(*value)))
     }
 }
 

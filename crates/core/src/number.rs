@@ -22,3 +22,23 @@ pub fn number(text: &str, limit: &str) -> Result<f64, String> {
         _ => Ok(number),
     }
 }
+
+/// Writes a number so that [`number`] reads it: integers of samples with all their digits, in place of zeros behind the first 17.
+pub(crate) fn digits(number: f64) -> String {
+    let is_large = number.abs() >= 9_007_199_254_740_992.0 && number.abs() <= u64::MAX as f64;
+    if is_large { (number as i128).to_string() } else { number.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let numbers = [0.1, -2.0, 9_007_199_254_740_994.0, 1_888_888_888_888_888_832.0, -9.2e18, 1.8e19, 1e300];
+        for written in numbers {
+            assert_eq!(number(&digits(written), "a number"), Ok(written), "{}", digits(written));
+        }
+        assert_eq!(digits(1_888_888_888_888_888_832.0), "1888888888888888832");
+    }
+}
