@@ -17,7 +17,7 @@ pub(crate) enum Conversion {
     After(PixelType),
 }
 
-/// One pass of a filter whose sums between passes are stored, and the anchor of its window, where that is not its taps'.
+/// One pass of a filter that stores its sums between passes, and the anchor of its window, unless the taps have it.
 pub(crate) type Stage = (Formula, Option<(u32, u32)>);
 
 impl Conversion {
@@ -61,8 +61,8 @@ pub(crate) fn converted(shape: Shape, (src, dst): (PixelType, PixelType), cast: 
     Pointwise { shape, src, second: None, dst, op }.into()
 }
 
-/// Returns the sum over the window of a mean of integers that is converted, as a formula, and the number of its samples. The sum is
-/// exact in f64, and so is the integer that its quotient becomes, while a product of taps such as 1/3 may lie beside it.
+/// Splits a mean of integers into the sum over its window, as a formula, and the number of samples per window. The sum is exact in
+/// f64, so its quotient is rounded as the true mean is; a sum of products with taps of 1/3 is not (three times 7/3 is below 7).
 pub(crate) fn sum_of_integers(formula: &Formula, src: PixelType) -> Result<Option<(Formula, f64)>> {
     match formula {
         &Formula::Mean(width, height) if !src.is_float() => {
@@ -269,7 +269,7 @@ mod tests {
             let value = |x, y| sample(x, y) + if is_signed { 0 } else { 13 };
             for (window_x, window_y) in [(3, 3), (2, 3), (6, 1), (1, 7), (5, 5), (21, 18)] {
                 for rounding in [Rounding::TowardZero, Rounding::HalfEven] {
-                    // Where neither type nor cast is converted, promises are others.
+                    // These have kernels of their own under the default cast, and nothing is converted.
                     if rounding == Rounding::HalfEven && matches!(pixel, PixelType::U8 | PixelType::I16) {
                         continue;
                     }

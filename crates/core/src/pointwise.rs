@@ -34,8 +34,8 @@ pub enum PointOp {
     },
     /// `x * y`.
     Product,
-    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, of the sum of their squares and their sum. What
-    /// rounding takes from `y^2` is subtracted, too.
+    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, of the sum of their squares and their sum. The
+    /// rounding error of `y^2` is subtracted, too.
     Deviation {
         /// How many numbers.
         n: f64,
@@ -66,8 +66,8 @@ impl PointOp {
     }
 }
 
-/// Returns the standard deviation of `n` numbers, of the sum of their squares and their sum: if these are exact, so is the variance,
-/// but for a rounding.
+/// Returns the standard deviation of `n` numbers, of the sum of their squares and their sum. If these are exact, the variance is
+/// rounded once.
 #[inline(always)]
 pub fn deviation(n: f64, squares: f64, sum: f64) -> f64 {
     let square = sum * sum;

@@ -155,7 +155,7 @@ impl<S: Copy, T: Copy, F: Fn(S, T) -> (f64, f64), O: Pixel> Work for Roots<'_, S
         let (divisor, count) = (Divisor::new(count), count as f64);
         for ((out, &sum), &squares) in out.iter_mut().zip(sums).zip(squares) {
             let (sum, squares) = of(sum, squares);
-            // Less what rounding takes from the square.
+            // Less the rounding error of the square.
             let square = sum * sum;
             let variance = count.mul_add(squares, -square) - sum.mul_add(sum, -square);
             // The comparison is false for NaN, which is kept.

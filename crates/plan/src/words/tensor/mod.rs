@@ -200,16 +200,21 @@ impl Digits {
         Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0, ordered: false })
     }
 
-    /// Three digits of the taps times a power of two, four for samples of two bytes: the largest for which digits and sums have room.
+    /// Splits taps that digits do not hold exactly: each, times `2^scale`, into three digits per tap for samples of one plane of bytes, and
+    /// four for two planes. The scale is the largest at which all digits and accumulators are in range.
     ///
-    /// Let S be the sum of the products, whose lowest power of 256 is rounded down to the next one, and R the true sum, both in units of
-    /// `256^planes / 2^scale`. A tap's rest `e` is what rounding took from it, and of two planes `d` is its lowest digit, by which the lower
-    /// plane is not multiplied. Then `S - below <= R < S + above`, where `above = 1 + most sample / 256^planes * (sum of the positive e) +
-    /// 255 / 256^2 * (sum of the positive d)` and `below` is the same of the negative ones, without the 1. The kernel computes
-    /// `S + half + most`, with `most` a whole number of at least `above`. R is rounded to the integer part of `R + half`, which is smaller
-    /// by at most `most + below`. So both have the same integer part, unless the fraction of the computed sum is at most that: `doubt`.
-    /// The result is the sum that f64 makes of exact products, which is off by less than `taps * 2^-53` of the largest sum, and so by
-    /// less than a unit, of which the largest sum has fewer than 2^39: `most` and `doubt` have one more for it.
+    /// Let `S` be the computed sum of products, rounded down to a multiple of `256^planes`, and `R` the true sum, both in units of
+    /// `256^planes / 2^scale`. Let `e` be the rounding error of a scaled tap, and, for two planes, `d` its lowest digit: the product of
+    /// the lower plane and `d` is not computed. With `M` the largest sample, what is missing from `S` is bounded per sign:
+    ///
+    /// - `above = 1 + (M * sum of e > 0 + 255 * sum of d > 0) / 256^planes`,
+    /// - `below = (M * sum of |e|, e < 0 + 255 * sum of |d|, d < 0) / 256^planes`.
+    ///
+    /// So `S - below <= R < S + above`. The kernel computes `S + half + most`, with `most` a whole number of at least `above`. `R` is
+    /// rounded to the integer part of `R + half`, which is smaller by at most `most + below`. Both have the same integer part, unless the
+    /// fraction of the computed sum is at most `doubt = most + below`. The result to match is the sum in f64 of exact products. Its
+    /// error is less than `taps * 2^-53` of the largest sum, which has fewer than 2^39 units, and so less than one unit: `most` and
+    /// `doubt` have one unit more for it.
     fn rounded(taps: &[f32], bits: i32, total: f64, planes: u32) -> Option<Digits> {
         if bits < FEWEST_BITS {
             return None;
@@ -398,7 +403,7 @@ mod tests {
                 _ => {}
             }
             let planes = 1 + n / 16 % 2;
-            // Of u16 taps of few bits are refused, and those of so many that their sums have no room.
+            // For u16, taps with fewer than 12 fraction bits are refused, and masks whose sums exceed the accumulators' 39 bits.
             let digits = match Digits::of(&taps, planes as u32) {
                 Err(_) if planes == 2 && n % 4 < 2 => continue,
                 digits => digits.unwrap(),
