@@ -179,7 +179,7 @@ pub(crate) struct Devices {
     /// The image whose metadata the result gets, if it is not the verb's own.
     origin: Option<PathBuf>,
     progress: Progress,
-    /// Number of images or volumes of which the next verb gets one.
+    /// Number of images or volumes in the input; the next verb runs once per image or volume.
     pub(crate) images: u32,
 }
 
@@ -195,7 +195,7 @@ impl Devices {
         Devices { open: vec![(name, device)], ..Devices::new(name) }
     }
 
-    /// Says that the next verb gets each of some images or volumes.
+    /// Sets the number of images or volumes in the input; the next verb runs once per image or volume.
     pub(crate) fn for_each_of(self, images: u32) -> Devices {
         Devices { images, ..self }
     }

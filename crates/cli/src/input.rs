@@ -159,7 +159,7 @@ fn weighed<T: Into<i128>>(colours: [T; 3]) -> i128 {
 /// 0.299, 0.587 and 0.114 in f32, and f64 in f64. Alpha is dropped.
 fn grey(image: &AnyImage<'_>) -> apron::Result<AnyImage<'static>> {
     let single = |[red, green, blue]: [f32; 3]| blue.mul_add(0.114, red.mul_add(0.299, green * 0.587));
-    // Weights whose sum is 1 leave the range of no type.
+    // The weights add up to 1, so results stay in the range of the type.
     match image {
         AnyImage::Bool(image) => of_pixels(image, |rgb| Bool::from(weighed(rgb.map(bool::from)) != 0)),
         AnyImage::U8(image) => of_pixels(image, |rgb| weighed(rgb) as u8),

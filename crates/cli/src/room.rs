@@ -33,10 +33,10 @@ impl std::str::FromStr for Bytes {
 /// Images and intermediate results of an operation on a whole image or volume, in sizes of its input.
 pub(crate) const WHOLE: u64 = 4;
 
-/// Checks that no memory was asked for that is too little for an image of this size, which `what` makes be taken whole.
+/// Checks that `--memory`, if it is given, suffices for an image of `bytes` that is taken whole because of `what`.
 ///
 /// # Errors
-/// If it was.
+/// If it does not.
 pub(crate) fn check_whole(bytes: u64, asked: Option<Bytes>, what: &str) -> Result<(), apron::Error> {
     let needed = bytes.saturating_mul(WHOLE);
     match asked {

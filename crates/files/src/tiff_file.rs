@@ -17,8 +17,7 @@ use tiff::tags::{
     CompressionMethod, ExtraSamples, PhotometricInterpretation, PlanarConfiguration, ResolutionUnit, SampleFormat, Tag,
 };
 
-/// Returns the type of samples of this many bits, in the format that TIFF numbers so: 1 is unsigned, 2 signed, 3 floating
-/// point.
+/// Returns the sample type for a number of bits per sample and TIFF's number of the format: 1 unsigned, 2 signed, 3 floating point.
 fn sample_type(bits: u8, format: u16) -> Option<PixelType> {
     Some(match (bits, format) {
         (8, 1) => PixelType::U8,
