@@ -68,7 +68,7 @@ fn rows() -> Vec<Row> {
     // Matrix products: of few taps as a small parameter, of more with longer rows.
     let sizes = [(1, "SmallParameter", "[tensor_block(1), 1]"), (2, "Parameter", "[tensor_block(2), 1]")];
     for (pairs, taps, block) in sizes {
-        // Wide masks of two digits are rare, as u16 by masks of few bits are.
+        // Two digits with long rows are left out, and one to three with u16: such masks are rare.
         let bytes: &[u32] = if pairs == 1 { &[1, 2, 3] } else { &[1, 3] };
         for (src, digits) in [("u8", bytes), ("u16", &[4])] {
             let at_once = format!("{{ tensor_rows({}) as usize }}", element(src));
@@ -81,7 +81,7 @@ fn rows() -> Vec<Row> {
             }
         }
     }
-    // Masks of up to 3, 5, 7 and 9 rows: each has registers for its digits; those of u16 stay in shared memory.
+    // Masks of up to 3, 5, 7 and 9 rows: for bytes, the digits are in registers; for u16, in shared memory.
     for (pairs, residents) in [(2, 6), (3, 5), (4, 4), (5, 4)] {
         let wide: &[u32] = if pairs >= 4 { &[4] } else { &[] };
         for (src, digits) in [("u8", &[1, 3][..]), ("u16", wide)] {

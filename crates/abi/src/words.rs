@@ -27,7 +27,7 @@ pub const fn tensor_block(pairs: u32) -> u32 {
 /// Output samples per row of their blocks: 16 windows of 16.
 pub const TENSOR_COLUMNS: u32 = 256;
 
-/// Returns the output rows that a warp of them sums at a time: as many as fill its registers.
+/// Returns the output rows that a warp of them sums at a time: its registers hold the sums of no more.
 pub const fn tensor_rows(src: ElementType) -> u32 {
     4 / src.size_bytes()
 }

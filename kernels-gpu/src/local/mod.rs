@@ -23,7 +23,7 @@ fn deviation<D: Device>(d: D, sums: [f64; 2], [width, height]: [u32; 2]) -> f64 
     d.sqrt(variance(d, sums, count)) / count
 }
 
-/// Returns the variance times the square of the count: of exact sums it is rounded once.
+/// Returns the variance times the square of the count, rounded once if the sums are exact.
 #[inline(always)]
 fn variance<D: Device>(d: D, [sum, squares]: [f64; 2], count: f64) -> f64 {
     let square = sum * sum;

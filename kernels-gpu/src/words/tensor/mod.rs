@@ -7,8 +7,8 @@
 //! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few outputs that these
 //! do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two digits, and have no rest.
 //!
-//! Samples of u16 are two planes of bytes ([`Planes`]), each multiplied by four digits; products of the same weight share an accumulator.
-//! The product of the lower plane and the lowest digit is left out, and is part of the bounds.
+//! Samples of u16 are two planes of bytes ([`Planes`]), each multiplied by four digits; products of the same power of 256 share an
+//! accumulator. The product of the lower plane and the lowest digit is not computed: the plan's bounds contain it.
 //!
 //! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to 9 samples a row,
 //! with half of the products ([`Pairs`]). Separable taps are two products ([`Axes`]).
@@ -80,7 +80,7 @@ impl Planes for Doubles<u16> {
     }
 }
 
-/// A lane's four sums of a product, for each power of 256 that digits have, or digits and planes together; the fourth is of two planes.
+/// A lane's accumulators: four sums per power of 256, of digits or of digits and planes together. One plane has at most three powers.
 type Sums = [[i32; 4]; 4];
 
 /// Returns the sums before the first product: what the plan adds to each, in units of the second power if the digits leave a rest.

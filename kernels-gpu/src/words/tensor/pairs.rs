@@ -1,18 +1,18 @@
 //! Windows of 16 samples of two rows: masks of up to nine rows, and of nine samples a row.
 //!
 //! One matrix has 16 bytes of each of two rows of the image in each of its rows, for 16 windows 8 samples apart; the other one digit of two
-//! rows of the mask. Two rows of u16 are two such matrices. An even output row starts at the first of two rows, an odd one at the second, with a copy of the digits that is moved
-//! down by a row. So a lane reads each row of the tile once, while its warp goes down the tile.
+//! rows of the mask. Two rows of u16 are two such matrices. An even output row starts at the first of two rows, an odd one at the second,
+//! with a copy of the digits that is moved down by a row. So a lane reads each row of the tile once, while its warp goes down the tile.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
 //! arrange the digits as the matrix products want them; wait for the tile; barrier
-//! read the lane's digits, of bytes; those of u16 are read for each product
+//! for bytes: read the lane's digits into registers; for u16 they are read from shared memory per product
 //! for each two output rows of the block:
-//!     2 * PAIRS * DIGITS products of bytes; 7 / 8 of twice as many of u16
+//!     2 * PAIRS products per plane and digit, without the lower of two planes by the lowest digit
 //!     round the sums
 //!     sum again, in f64, those that may be on either side of a half
-//!     store them, two samples a window
+//!     store them, two samples per window
 //! ```
 
 use super::{first_sums, rounded, Planes, Sums, Tile};
@@ -280,7 +280,7 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
             // SAFETY: the whole warp is here.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
-        // Two samples a window, in the lower bits of a word.
+        // Two samples per window, in the lower bits of a word.
         let (size, bits) = (S::PLANES as u64, 32 / S::OF_WORD);
         let right = TENSOR_WARP_COLUMNS as u64 / 2;
         for y in 0..2 {

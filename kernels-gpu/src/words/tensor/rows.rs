@@ -7,7 +7,7 @@
 //! start to copy the tile; copy the digits of the taps; barrier
 //! arrange the digits as the matrix products want them; wait for the tile; barrier
 //! for each group of ROWS output rows of the warp:
-//!     for each row of the mask: ROWS * PAIRS * DIGITS * 2 products of bytes; 7 / 8 of twice as many of u16
+//!     for each row of the mask: ROWS * PAIRS * 2 products per plane and digit, without the lower of two planes by the lowest digit
 //!     round the sums
 //!     sum again, in f64, those that may be on either side of a half
 //!     store them as words
@@ -85,7 +85,7 @@ impl<S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize> Body
 /// Words of one digit of a row of the mask, for 32 bytes of the image: four per lane.
 const FRAGMENT: u32 = 4 * WARP;
 
-/// Words of a lane's outputs that a warp sums at a time: those of 4 rows of bytes, or of 2 of u16.
+/// Words of outputs per lane, for the rows that a warp sums at a time: 4 rows of bytes, or 2 of u16.
 const WORDS: usize = 8;
 
 /// What the threads of a block share.
