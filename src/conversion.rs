@@ -22,8 +22,8 @@ pub(crate) type Stage = (Formula, Option<(u32, u32)>);
 
 impl Conversion {
     /// Returns whether and when the filter of a formula converts between these types: filters take the types that are
-    /// [computed](PixelType::computed), and those of f64 give f64. What is cast in another way than by default is f64, too, but whole
-    /// sums of bytes that i16 holds: those are the same however they are rounded.
+    /// [computed](PixelType::computed), and those of f64 give f64. What is cast in another way than by default is f64,
+    /// too, but whole sums of bytes that i16 holds: those are the same however they are rounded.
     pub(crate) fn of(
         formula: &Formula,
         (src, dst): (PixelType, PixelType),
@@ -61,8 +61,9 @@ pub(crate) fn converted(shape: Shape, (src, dst): (PixelType, PixelType), cast: 
     Pointwise { shape, src, second: None, dst, op }.into()
 }
 
-/// Splits a mean of integers into the sum over its window, as a formula, and the number of samples per window. The sum is exact in
-/// f64, so its quotient is rounded as the true mean is; a sum of products with taps of 1/3 is not (three times 7/3 is below 7).
+/// Splits a mean of integers into the sum over its window, as a formula, and the number of samples per window. The sum
+/// is exact in f64, so its quotient is rounded as the true mean is; a sum of products with taps of 1/3 is not (three
+/// times 7/3 is below 7).
 pub(crate) fn sum_of_integers(formula: &Formula, src: PixelType) -> Result<Option<(Formula, f64)>> {
     match formula {
         &Formula::Mean(width, height) if !src.is_float() => {
@@ -139,8 +140,8 @@ impl Filtering<'_> {
             .with_fallback(|backend| backend.filter(problem, "", source, None, &Choice::default(), room.as_deref_mut()))
     }
 
-    /// Returns the two passes of a separable filter whose sums between them are stored: columns, then rows. `None` where they are
-    /// not stored, and for a filter of one pass.
+    /// Returns the two passes of a separable filter whose sums between them are stored: columns, then rows. `None`
+    /// where they are not stored, and for a filter of one pass.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a filter that has no passes, and for a region of the result.

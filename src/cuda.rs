@@ -41,8 +41,8 @@ impl Device {
         Ok(Device { backend: Backend::Gpu(gpu), auto: None, ..self.clone() })
     }
 
-    /// As [`on_stream`](Self::on_stream), for the driver's handle of a stream that somebody else owns, and goes on owning: 0 or 1 for
-    /// the legacy default stream, 2 for the default stream of each thread.
+    /// As [`on_stream`](Self::on_stream), for the driver's handle of a stream that somebody else owns, and goes on
+    /// owning: 0 or 1 for the legacy default stream, 2 for the default stream of each thread.
     ///
     /// ```no_run
     /// use apron::{Device, Image};
@@ -58,7 +58,8 @@ impl Device {
     /// As [`on_stream`](Self::on_stream).
     ///
     /// # Safety
-    /// `handle` is a stream of the driver, which exists until this handle of the device, its clones and its results are dropped.
+    /// `handle` is a stream of the driver, which exists until this handle of the device, its clones and
+    /// its results are dropped.
     pub unsafe fn on_raw_stream(&self, handle: u64) -> Result<Device> {
         let raw = handle as usize as CUstream;
         const { assert!(size_of::<Stream>() == size_of::<CUstream>()) };
@@ -165,9 +166,10 @@ impl DeviceImage {
     /// enqueued by then:
     ///
     /// - the memory stays allocated;
-    /// - all other writes of the memory, and all other reads while [`run_into`](crate::FilterBuilder::run_into) writes it, are
-    ///   enqueued on that stream or ordered with it by events. This includes other images in the same memory: images do not
-    ///   track each other. Only the input and the output of one operation may lie in the same memory without care.
+    /// - all other writes of the memory, and all other reads while [`run_into`](crate::FilterBuilder::run_into)
+    ///   writes it, are enqueued on that stream or ordered with it by events. This includes other images in the same
+    ///   memory: images do not track each other. Only the input and the output of one operation may lie in the same
+    ///   memory without care.
     pub unsafe fn from_address<T>(
         device: &Device,
         first: DevicePointer<T>,

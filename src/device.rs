@@ -37,8 +37,8 @@ pub struct Device {
     pub(crate) chosen: Option<String>,
     /// The estimates by which [`auto`](Device::auto) chose it for a job.
     pub(crate) estimate: Option<Estimate>,
-    /// The choice that is made for each job, if this is [`auto`](Device::auto) where there may be a GPU; the backend is then
-    /// the CPU.
+    /// The choice that is made for each job, if this is [`auto`](Device::auto) where there may be a GPU; the
+    /// backend is then the CPU.
     pub(crate) auto: Option<Arc<Auto>>,
 }
 
@@ -49,11 +49,11 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Returns the device that chooses for each call: the first GPU or the CPU, whichever is [estimated](Estimate) to be
-    /// done first; the bits are the same. A job whose image is on the host counts the copies, and the first one for which
-    /// the GPU is chosen opens it; so do many small ones together. What is already on a GPU, and what
-    /// [`upload`](Device::upload) puts there, stays there. Operations that the GPU does not support are run by the CPU. The
-    /// [`Report`](crate::Report) says what was chosen, and why.
+    /// Returns the device that chooses for each call: the first GPU or the CPU, whichever is [estimated](Estimate) to
+    /// be done first; the bits are the same. A job whose image is on the host counts the copies, and the first one for
+    /// which the GPU is chosen opens it; so do many small ones together. What is already on a GPU, and what
+    /// [`upload`](Device::upload) puts there, stays there. Operations that the GPU does not support are run by the CPU.
+    /// The [`Report`](crate::Report) says what was chosen, and why.
     ///
     /// ```
     /// use apron::{Device, DeviceName, Image};
@@ -77,16 +77,16 @@ impl Device {
     /// Opens GPU number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::NoDevice`](crate::Error::NoDevice) where there is no driver, no such GPU, one too old, or no GPU support
-    /// in this build.
+    /// [`Error::NoDevice`](crate::Error::NoDevice) where there is no driver, no such GPU, one too old, or no GPU
+    /// support in this build.
     pub fn gpu(ordinal: u32) -> Result<Device> {
         Ok(Device::of(Backend::open_gpu(ordinal)?))
     }
 
-    /// Opens several GPUs as one device. Filters of images on the host, whose results then are on the host, too, and their
-    /// histograms are shared among them, strip by strip; the bits are those of one GPU. A GPU that fails or has too little memory
-    /// leaves its strips to the others, and a line in the log says so. What is already on one of the GPUs stays there; everything
-    /// else runs on the first.
+    /// Opens several GPUs as one device. Filters of images on the host, whose results then are on the host, too, and
+    /// their histograms are shared among them, strip by strip; the bits are those of one GPU. A GPU that fails or has
+    /// too little memory leaves its strips to the others, and a line in the log says so. What is already on one of the
+    /// GPUs stays there; everything else runs on the first.
     ///
     /// ```no_run
     /// use apron::{Device, GpuSet, Image};
@@ -198,8 +198,8 @@ impl Device {
     /// Allocates an image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for an impossible shape, [`Error::OutOfMemory`](crate::Error::OutOfMemory) and
-    /// [`Error::Driver`](crate::Error::Driver).
+    /// [`Error::Shape`](crate::Error::Shape) for an impossible shape, [`Error::OutOfMemory`](crate::Error::OutOfMemory)
+    /// and [`Error::Driver`](crate::Error::Driver).
     pub fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
         self.for_data().backend.zeros(shape, pixel, 1)
     }
@@ -334,7 +334,8 @@ impl Device {
 /// Lists every GPU that the driver shows.
 ///
 /// # Errors
-/// [`Error::NoDevice`](crate::Error::NoDevice) where there is no driver, it shows no GPU, or this build has no GPU support.
+/// [`Error::NoDevice`](crate::Error::NoDevice) where there is no driver, it shows no GPU, or this
+/// build has no GPU support.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     crate::backend::devices()
 }

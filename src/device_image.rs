@@ -107,8 +107,8 @@ impl DeviceImage {
         Ok(DeviceImage { shape, storage: Arc::new(storage), ..self.clone() })
     }
 
-    /// Returns the same samples, in the same order, as an image of another shape. Without a copy, but for host images that are
-    /// shared or have gaps.
+    /// Returns the same samples, in the same order, as an image of another shape. Without a copy, but for host images
+    /// that are shared or have gaps.
     ///
     /// ```
     /// use apron::{Device, Image, Shape};

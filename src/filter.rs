@@ -107,15 +107,16 @@ impl<'a, F> FilterBuilder<'a, F> {
     /// derivatives of u8 need i16 or f32, unless [`rounding`](FilterBuilder::rounding) and
     /// [`overflow`](FilterBuilder::overflow) are set.
     ///
-    /// Samples of bool and of integers of 32 or 64 bits, of input or output, are summed in f64 and weighted by f64 taps; those
-    /// beyond 2^53 are rounded to f64 first.
+    /// Samples of bool and of integers of 32 or 64 bits, of input or output, are summed in f64 and weighted by f64
+    /// taps; those beyond 2^53 are rounded to f64 first.
     pub fn out_type(mut self, pixel: PixelType) -> Self {
         self.out_type = Some(pixel);
         self
     }
 
-    /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do: the columns
-    /// are filtered first, and their result, rounded, along the rows. By default sums are rounded once, at the end.
+    /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's
+    /// filters do: the columns are filtered first, and their result, rounded, along the rows. By default sums are
+    /// rounded once, at the end.
     ///
     /// ```
     /// use apron::{Device, Image, Taps};
@@ -171,9 +172,9 @@ impl<'a, F> FilterBuilder<'a, F> {
         self
     }
 
-    /// Accepts errors of up to `tolerance` times the Euclidean norm of a tile times the sum of the taps' magnitudes, so that large
-    /// dense masks with f32 results are computed by [`Method::Fft`] where that takes fewer operations. By default, it runs only if
-    /// it is named.
+    /// Accepts errors of up to `tolerance` times the Euclidean norm of a tile times the sum of the taps' magnitudes, so
+    /// that large dense masks with f32 results are computed by [`Method::Fft`] where that takes fewer operations. By
+    /// default, it runs only if it is named.
     ///
     /// ```
     /// use apron::{Device, Image, Mask, Method};
@@ -374,8 +375,8 @@ impl<'a> Filtering<'a> {
     }
 }
 
-/// Checks that the borders' constants are finite as numbers of the type in which they are used: f64 if one of the types is,
-/// otherwise f32.
+/// Checks that the borders' constants are finite as numbers of the type in which they are used: f64 if one of the
+/// types is, otherwise f32.
 fn check_constants(borders: &Borders, (src, dst): (PixelType, PixelType)) -> Result<()> {
     let of_doubles = [src.computed(), dst.computed()].contains(&PixelType::F64);
     let constants = [borders.x, borders.y].map(|border| border.mode().1);

@@ -1,5 +1,5 @@
-//! Evaluates a named filter's formula: as one problem where the device takes it, else by the operations that compute it,
-//! one after the other on the device.
+//! Evaluates a named filter's formula: as one problem where the device takes it, else by the operations that compute
+//! it, one after the other on the device.
 
 use crate::backend::{Backend, Solved};
 use crate::choice::{self, Choice};
@@ -27,7 +27,8 @@ impl Filtering<'_> {
         self.pointwise(*op, x, y.as_deref(), dst, room)
     }
 
-    /// Returns the input as f32 or f64, extended by the border, if a region is computed; `None` if the input serves as it is.
+    /// Returns the input as f32 or f64, extended by the border, if a region is computed; `None` if the
+    /// input serves as it is.
     fn extended(&self) -> Option<Result<DeviceImage>> {
         let Extent::Region(_) = self.options.extent else { return None };
         Some(self.under_one_tap(part_type(self.source.pixel_type())))
@@ -81,8 +82,8 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// Returns the operation on both formulas as one problem, if the device takes it, or is asked to: the CPU all, a GPU what
-    /// it has kernels for. Any other variant that is asked for is one of the parts'.
+    /// Returns the operation on both formulas as one problem, if the device takes it, or is asked to: the CPU all, a
+    /// GPU what it has kernels for. Any other variant that is asked for is one of the parts'.
     fn paired(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<Option<FilterProblem>> {
         let Options { borders, extent, choice, .. } = self.options;
         let own = choice.variant == Some("paired");
@@ -118,8 +119,8 @@ impl Filtering<'_> {
         matches!(self.device.backend, Backend::Cpu)
     }
 
-    /// Returns a formula as a part of a pair: the image, or what is separable by the method that suits it; any other where the
-    /// device takes it.
+    /// Returns a formula as a part of a pair: the image, or what is separable by the method that suits it; any other
+    /// where the device takes it.
     fn part(&self, formula: &Formula) -> Result<Option<Part>> {
         if let (Formula::Image, Extent::Region(_)) = (formula, self.options.extent) {
             let one = Taps::new([1.0])?;

@@ -12,8 +12,8 @@ use apron_core::{Columns, Shape, each_type};
 
 const OPERATION: &str = "histogramdd";
 
-/// Rows of samples, whose columns are the dimensions of a histogram. An image converts to the table whose rows are its pixels
-/// and whose columns are its channels.
+/// Rows of samples, whose columns are the dimensions of a histogram. An image converts to the table whose rows are its
+/// pixels and whose columns are its channels.
 #[derive(Debug)]
 pub struct Table<'a>(Parts<'a>);
 
@@ -40,8 +40,8 @@ impl<'a> Table<'a> {
         Table(Parts::Rows(image.into()))
     }
 
-    /// Takes images of one size and type, whose pixels at the same place are a row: the channels of the first image are the
-    /// first columns. They are put together on the host.
+    /// Takes images of one size and type, whose pixels at the same place are a row: the channels of the first image are
+    /// the first columns. They are put together on the host.
     ///
     /// ```
     /// use apron::{Device, Image, Table};
@@ -136,7 +136,8 @@ impl<'a> From<&'a DeviceImage> for Table<'a> {
     }
 }
 
-/// A histogram of many dimensions that is ready to [`run`](HistogramDdBuilder::run), with defaults that may be changed before.
+/// A histogram of many dimensions that is ready to [`run`](HistogramDdBuilder::run), with defaults that
+/// may be changed before.
 #[derive(Debug)]
 #[must_use = "a histogram does nothing until it is run"]
 pub struct HistogramDdBuilder<'a> {
@@ -163,8 +164,8 @@ impl HistogramDdBuilder<'_> {
         self
     }
 
-    /// Sets the bins of all columns: a number of even bins, [`Bins`](crate::Bins) with a range, [`Edges`](crate::Edges), or
-    /// [`Binning`]. As in NumPy, the default is 10 over the range of each column's samples.
+    /// Sets the bins of all columns: a number of even bins, [`Bins`](crate::Bins) with a range,
+    /// [`Edges`](crate::Edges), or [`Binning`]. As in NumPy, the default is 10 over the range of each column's samples.
     pub fn bins(mut self, bins: impl Into<Binning>) -> Self {
         self.binning = OfColumns::All(bins.into());
         self
@@ -179,10 +180,10 @@ impl HistogramDdBuilder<'_> {
     /// Counts, and waits for the result.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for columns that there are not, more than 8, invalid bins, and more cells than a dense result
-    /// has (2^30); [`Error::Samples`] if a range has to be found from samples with NaN or infinity;
-    /// [`Error::Shape`] and [`Error::PixelType`] for images that do not fit together; [`Error::Shape`] for more cells than
-    /// memory holds; [`Error::Unsupported`] on the GPU and the emulator for more than 2^26 cells.
+    /// [`Error::Parameter`] for columns that there are not, more than 8, invalid bins, and more cells than a dense
+    /// result has (2^30); [`Error::Samples`] if a range has to be found from samples with NaN or infinity;
+    /// [`Error::Shape`] and [`Error::PixelType`] for images that do not fit together; [`Error::Shape`] for more cells
+    /// than memory holds; [`Error::Unsupported`] on the GPU and the emulator for more than 2^26 cells.
     pub fn run(self) -> Result<HistogramDd> {
         self.run_reported().map(|(histogram, _)| histogram)
     }
@@ -196,8 +197,9 @@ impl HistogramDdBuilder<'_> {
         asked.on(device, |device| device.with_fallback(|backend| backend.joint(&asked)))
     }
 
-    /// Sums weights, one per row, and also returns the report of what ran. Blocks of 65536 rows are summed from 0 in the order
-    /// of the rows, and added in their order: the same bits on every device, and up to 65536 rows those of NumPy.
+    /// Sums weights, one per row, and also returns the report of what ran. Blocks of 65536 rows are summed
+    /// from 0 in the order of the rows, and added in their order: the same bits on every device, and up to
+    /// 65536 rows those of NumPy.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -209,8 +211,8 @@ impl HistogramDdBuilder<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](HistogramDdBuilder::run); [`Error::Parameter`] for another number of weights, and [`Error::Unsupported`]
-    /// on the GPU and the emulator for more than 2^27 sums, one per cell and block of rows.
+    /// As [`run`](HistogramDdBuilder::run); [`Error::Parameter`] for another number of weights, and
+    /// [`Error::Unsupported`] on the GPU and the emulator for more than 2^27 sums, one per cell and block of rows.
     pub fn run_weighted<'w>(self, weights: impl Into<Weights<'w>>) -> Result<(HistogramDd<f64>, Report)> {
         let (weights, (device, asked)) = (weights.into(), self.asked()?);
         asked.on(device, |device| device.with_fallback(|backend| backend.joint_sums(&asked, &weights)))
@@ -230,7 +232,8 @@ impl HistogramDdBuilder<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](HistogramDdBuilder::run), but for more than 2^63 cells; [`Error::Unsupported`] on the GPU and the emulator.
+    /// As [`run`](HistogramDdBuilder::run), but for more than 2^63 cells; [`Error::Unsupported`] on the
+    /// GPU and the emulator.
     pub fn run_sparse(self) -> Result<(SparseHistogram, Report)> {
         let (device, asked) = self.asked()?;
         asked.on(device, |device| device.with_fallback(|backend| backend.joint_sparse(&asked)))
@@ -276,8 +279,8 @@ impl<'a> Asked<'a> {
 }
 
 impl Device {
-    /// Counts rows of samples by the bins of their columns, up to 8: `numpy.histogramdd`. The rows are the pixels of an image,
-    /// whose channels are columns; or those of a [`Table`].
+    /// Counts rows of samples by the bins of their columns, up to 8: `numpy.histogramdd`. The rows are the pixels of an
+    /// image, whose channels are columns; or those of a [`Table`].
     ///
     /// ```
     /// use apron::{Bins, Device, Image};

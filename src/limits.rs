@@ -14,8 +14,8 @@ enum Kind {
 }
 
 impl Device {
-    /// Prepares to measure a limit of a GPU, or of the CPU's cores and memory, by moving at least `amount` bytes or doing
-    /// at least `amount` operations.
+    /// Prepares to measure a limit of a GPU, or of the CPU's cores and memory, by moving at least `amount` bytes or
+    /// doing at least `amount` operations.
     ///
     /// ```
     /// use apron::{Device, Limit};
@@ -28,7 +28,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Unsupported`] on other devices, and for copies between host and device where they are the same;
-    /// [`Error::OutOfMemory`] and [`Error::Driver`] of GPUs, [`Error::Shape`] for an amount that host memory does not hold.
+    /// [`Error::OutOfMemory`] and [`Error::Driver`] of GPUs, [`Error::Shape`] for an amount that host
+    /// memory does not hold.
     pub fn limit(&self, limit: Limit, amount: u64) -> Result<LimitRun> {
         let run = match &self.for_data().backend {
             #[cfg(feature = "gpu")]
@@ -61,7 +62,8 @@ impl LimitRun {
         }
     }
 
-    /// Runs the measurement once, and returns its time on the device. The times of runs that were enqueued before are lost.
+    /// Runs the measurement once, and returns its time on the device. The times of runs that were
+    /// enqueued before are lost.
     ///
     /// # Errors
     /// As [`enqueue`](Self::enqueue).

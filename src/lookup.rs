@@ -50,8 +50,8 @@ impl<'a> LookupBuilder<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](LookupBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or
-    /// type, or a shared one.
+    /// As [`run`](LookupBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape
+    /// or type, or a shared one.
     pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }

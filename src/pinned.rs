@@ -8,8 +8,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// Samples in host memory that is pinned: a GPU copies from it and to it at the speed of its bus, without threads that copy
-/// in between. It is made by [`Device::pinned`], and unpinned when it is dropped.
+/// Samples in host memory that is pinned: a GPU copies from it and to it at the speed of its bus, without threads that
+/// copy in between. It is made by [`Device::pinned`], and unpinned when it is dropped.
 ///
 /// Pinning takes about as long as one copy, and keeps the memory from being swapped out: use it again and again.
 ///
@@ -69,8 +69,9 @@ impl Device {
     /// Allocates zeros in host memory that is pinned for this device; on devices without a GPU in common memory.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) for more samples than the
-    /// host has memory for, and [`Error::Driver`](crate::Error::Driver) if the system does not let the driver pin it.
+    /// [`Error::Shape`](crate::Error::Shape) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) for more
+    /// samples than the host has memory for, and [`Error::Driver`](crate::Error::Driver) if the system does not
+    /// let the driver pin it.
     pub fn pinned<T: Pixel>(&self, samples: usize) -> Result<Pinned<T>> {
         apron_core::check_memory::<T>(samples as u64, format_args!("{samples} samples of {}", T::PIXEL))?;
         let memory = match &self.for_data().backend {

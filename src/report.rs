@@ -37,11 +37,11 @@ pub struct Report {
     /// Time of the kernels, including the copies that their variant needs at every run (of the mask to constant memory,
     /// of the image to a texture); on the host, time of the computation.
     pub kernels: Duration,
-    /// For [`Method::Fft`] the bound of the error of a result, per unit of the Euclidean norm of its tile and of the sum of the taps'
-    /// magnitudes; other methods have the bounds of docs/promises.md.
+    /// For [`Method::Fft`] the bound of the error of a result, per unit of the Euclidean norm of its tile and of the
+    /// sum of the taps' magnitudes; other methods have the bounds of docs/promises.md.
     pub error_bound: Option<f64>,
-    /// The estimates by which [`Device::auto`](crate::Device::auto) chose the device; `None` if it was named, or the data
-    /// was on it.
+    /// The estimates by which [`Device::auto`](crate::Device::auto) chose the device; `None` if it was named,
+    /// or the data was on it.
     pub estimate: Option<Estimate>,
 }
 

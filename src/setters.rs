@@ -31,8 +31,8 @@ macro_rules! setters {
         }
     };
     (@cast $($field:tt)+) => {
-        /// Sets how a sum becomes an integer. With another rounding than half to even, all sums are those of f64 samples and taps,
-        /// whatever the type of the image.
+        /// Sets how a sum becomes an integer. With another rounding than half to even, all sums are those of f64
+        /// samples and taps, whatever the type of the image.
         ///
         /// ```
         /// use apron::{Device, Image, Rounding};

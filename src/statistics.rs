@@ -31,8 +31,8 @@ pub struct StatisticsBuilder<'a> {
 setters! { ['a] StatisticsBuilder<'a>: per_channel(per_channel), variant(choice) }
 
 impl StatisticsBuilder<'_> {
-    /// Sets the percentiles, 0 to 100 each: as `numpy.percentile` by its linear method, with -0 taken as 0. They are NaN
-    /// if any sample is. [`Device::percentiles`] finds them alone.
+    /// Sets the percentiles, 0 to 100 each: as `numpy.percentile` by its linear method, with -0 taken as 0. They are
+    /// NaN if any sample is. [`Device::percentiles`] finds them alone.
     pub fn percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
         self.percentiles = percentiles.into();
         self
@@ -165,9 +165,9 @@ impl crate::backend::Explained for Found {
 }
 
 impl Device {
-    /// Finds percentiles, 0 to 100 each, for all channels together by default: as `numpy.percentile` by its linear method,
-    /// with -0 taken as 0; NaN if any sample is. All of them are found together, by counting: integers and f16 by value,
-    /// f32 in three passes over the image.
+    /// Finds percentiles, 0 to 100 each, for all channels together by default: as `numpy.percentile` by its linear
+    /// method, with -0 taken as 0; NaN if any sample is. All of them are found together, by counting: integers and f16
+    /// by value, f32 in three passes over the image.
     ///
     /// ```
     /// use apron::{Device, Image};

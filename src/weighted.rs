@@ -73,7 +73,8 @@ impl<T> crate::backend::Explained for Counted<T> {
     }
 }
 
-/// A histogram of weights that is ready to [`run`](WeightedHistogramBuilder::run), with defaults that may be changed before.
+/// A histogram of weights that is ready to [`run`](WeightedHistogramBuilder::run), with defaults that
+/// may be changed before.
 #[derive(Debug)]
 #[must_use = "a histogram does nothing until it is run"]
 pub struct WeightedHistogramBuilder<'a> {
@@ -113,7 +114,8 @@ impl WeightedHistogramBuilder<'_> {
     }
 }
 
-/// A histogram of two channels that is ready to [`run`](Histogram2dBuilder::run), with defaults that may be changed before.
+/// A histogram of two channels that is ready to [`run`](Histogram2dBuilder::run), with defaults that
+/// may be changed before.
 #[derive(Debug)]
 #[must_use = "a histogram does nothing until it is run"]
 pub struct Histogram2dBuilder<'a> {

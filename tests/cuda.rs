@@ -155,7 +155,8 @@ fn counts_where_the_device_has_them() {
     }
 }
 
-/// Images pass from the GPU's own stream to two streams of the caller's and back, and each use waits for the previous one.
+/// Images pass from the GPU's own stream to two streams of the caller's and back, and each use waits
+/// for the previous one.
 #[test]
 fn images_cross_to_and_from_the_callers_streams() {
     let _shared = shared();

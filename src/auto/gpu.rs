@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 /// Time of a call, its launches and the threads of its copies, in milliseconds.
 const CALL_MS: f64 = 0.25;
-/// Bytes that a thread copies between pageable and pinned memory per millisecond, and most bytes that cross the bus, both
-/// directions together. Measured: docs/decisions/auto.md.
+/// Bytes that a thread copies between pageable and pinned memory per millisecond, and most bytes that cross the bus,
+/// both directions together. Measured: docs/decisions/auto.md.
 const THREAD_BYTES: f64 = 3.2e6;
 const BUS_BYTES: f64 = 48e6;
 /// Bytes that kernels move, and products that they sum, per millisecond: half of what an H100 does.

@@ -9,8 +9,8 @@ pub(super) const GPU: usize = 1;
 
 /// Weight of a job's time in the factor of its device.
 const LEARNING: f64 = 0.25;
-/// Largest ratio of the estimates at which a device without a measured time is tried once: estimates are wrong by up to this
-/// factor.
+/// Largest ratio of the estimates at which a device without a measured time is tried once: estimates are wrong
+/// by up to this factor.
 const FIRST_TRIAL_RATIO: f64 = 4.0;
 /// Jobs of a kind per trial of the slower device.
 const JOBS_PER_TRIAL: u32 = 32;
@@ -61,8 +61,8 @@ impl Ledger {
         [CPU, GPU].map(|device| own[device].value.or(self.all[device].value).unwrap_or(1.0))
     }
 
-    /// Chooses a device for a job of a kind, by the estimates of both in milliseconds. The faster one is chosen, and now and then
-    /// the other one, to know its time.
+    /// Chooses a device for a job of a kind, by the estimates of both in milliseconds. The faster one is chosen, and
+    /// now and then the other one, to know its time.
     pub(super) fn choose(&mut self, kind: Kind, estimates: [f64; 2]) -> usize {
         let (factors, jobs) = self.kinds.entry(kind).or_default();
         *jobs += 1;

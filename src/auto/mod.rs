@@ -1,8 +1,8 @@
 //! The device that `auto` chooses for each job: the one that is estimated to be done first.
 //!
-//! All devices give the same bits, so the choice is only one of time. The CPU's time is that of the nearest measured workload
-//! ([`cpu`]); a GPU's time is that of the copies and the kernels ([`gpu`]), and of its start as long as no context is open.
-//! Measured times of the jobs themselves correct both estimates as a process goes on ([`ledger`]).
+//! All devices give the same bits, so the choice is only one of time. The CPU's time is that of the nearest measured
+//! workload ([`cpu`]); a GPU's time is that of the copies and the kernels ([`gpu`]), and of its start as long as no
+//! context is open. Measured times of the jobs themselves correct both estimates as a process goes on ([`ledger`]).
 
 mod cpu;
 mod gpu;
@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time until a GPU's first result, in milliseconds, if no context is open: `cuInit` and the context alone took 205 on the
-/// machine of docs/decisions/auto.md.
+/// Time until a GPU's first result, in milliseconds, if no context is open: `cuInit` and the context alone took 205 on
+/// the machine of docs/decisions/auto.md.
 const START_MS: f64 = 250.0;
 
 /// Multiply-adds of a filter of a volume from which on `auto` takes the GPU: about the time to start it, on two cores.
@@ -191,8 +191,8 @@ impl Device {
         }
     }
 
-    /// Returns the device that `auto` chooses for a filter of a volume with `products` multiply-adds: the GPU for large ones, and for
-    /// those that are on a device already. Nothing was measured yet that would estimate the times.
+    /// Returns the device that `auto` chooses for a filter of a volume with `products` multiply-adds: the GPU for large
+    /// ones, and for those that are on a device already. Nothing was measured yet that would estimate the times.
     pub(crate) fn for_volume(&self, products: u64, on_device: bool) -> Device {
         if on_device || products >= LARGE_VOLUME { self.for_data() } else { self.settled() }
     }

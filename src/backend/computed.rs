@@ -6,8 +6,8 @@ use crate::{AnyImage, Cast, DeviceImage, PixelType, PointOp, Result, Source};
 use apron_core::Pointwise;
 
 impl Backend {
-    /// Returns the image in the type in which it is [computed](PixelType::computed); `None` if it has that type. Integers of 64
-    /// bits become the nearest f64 or, for bins whose `last` edge is given, the f64 in the same bin.
+    /// Returns the image in the type in which it is [computed](PixelType::computed); `None` if it has that type.
+    /// Integers of 64 bits become the nearest f64 or, for bins whose `last` edge is given, the f64 in the same bin.
     pub(crate) fn as_computed(&self, source: &Source<'_>, last: Option<f64>) -> Result<Option<DeviceImage>> {
         let (shape, src) = (source.shape(), source.pixel_type());
         if src.is_computed() {

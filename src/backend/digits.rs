@@ -49,8 +49,8 @@ pub(super) struct Selected {
 }
 
 impl Backend {
-    /// Finds the f32 samples of ranks, each of a channel and counted from 0; `None` if the device has not the shared memory
-    /// for it.
+    /// Finds the f32 samples of ranks, each of a channel and counted from 0; `None` if the device has not the
+    /// shared memory for it.
     pub(super) fn select(
         &self,
         source: &Source<'_>,

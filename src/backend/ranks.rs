@@ -1,6 +1,6 @@
-//! f32 and f64 samples of given ranks, found by counting instead of sorting. Each round counts the image in bins that divide
-//! the interval in which a sample is known to lie; the next round divides the bin that its rank falls into. The only
-//! memory is for the counts.
+//! f32 and f64 samples of given ranks, found by counting instead of sorting. Each round counts the image in bins that
+//! divide the interval in which a sample is known to lie; the next round divides the bin that its rank falls into. The
+//! only memory is for the counts.
 
 use apron_core::{PixelType, f64_of_order, order_of, order_of_f64, sample_of_order};
 

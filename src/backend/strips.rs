@@ -1,5 +1,5 @@
-//! Filters from host memory to host memory by strips: copies and kernels of several strips run at the same time, and only a
-//! few strips are on the GPU.
+//! Filters from host memory to host memory by strips: copies and kernels of several strips run at the same time, and
+//! only a few strips are on the GPU.
 
 use super::{Backend, Solved, Storage};
 use crate::choice::Choice;
@@ -65,8 +65,8 @@ fn jobs<'r>(
 }
 
 impl Backend {
-    /// Solves a filter's problem by strips on one GPU or on several, where image and room are on the host, and it is worth it;
-    /// else `None`. Without a room the result of several GPUs is on the host, that of one is not.
+    /// Solves a filter's problem by strips on one GPU or on several, where image and room are on the host, and it is
+    /// worth it; else `None`. Without a room the result of several GPUs is on the host, that of one is not.
     pub(super) fn by_strips(
         &self,
         gpu: &Gpu,

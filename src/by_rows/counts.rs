@@ -8,8 +8,8 @@ use crate::{Histogram, HistogramBuilder, Report, Result, Source};
 const OPERATION: &str = "histogram";
 
 impl HistogramBuilder<'_> {
-    /// Counts strip by strip: the image, from [`ReadRows`], need not fit into memory. Its strips take at most `memory` bytes at a
-    /// time. The counts are those of the whole image.
+    /// Counts strip by strip: the image, from [`ReadRows`], need not fit into memory. Its strips take at most `memory`
+    /// bytes at a time. The counts are those of the whole image.
     ///
     /// Floats whose range has to be found are read twice.
     ///

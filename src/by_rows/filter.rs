@@ -71,11 +71,12 @@ impl<F: Named> FilterBuilder<'_, F> {
         Ok(problem.strip(0..1)?.is_some())
     }
 
-    /// Runs the filter strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit into
-    /// memory. The images of all strips that are read, computed and written at a time take at most `memory` bytes. The result
-    /// has the bits of the whole image's.
+    /// Runs the filter strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit
+    /// into memory. The images of all strips that are read, computed and written at a time take at most `memory` bytes.
+    /// The result has the bits of the whole image's.
     ///
-    /// For masks, taps, means, deviations and other filters of one window; with one border for both axes and all channels.
+    /// For masks, taps, means, deviations and other filters of one window; with one border for both
+    /// axes and all channels.
     ///
     /// ```
     /// use apron::{Device, Error, PixelType, ReadRows, Result, Shape, Source, WriteRows};
@@ -114,9 +115,9 @@ impl<F: Named> FilterBuilder<'_, F> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](FilterBuilder::run); [`Error::Unsupported`] for filters of several parts, with borders that differ by axis or
-    /// channel or with alpha that is kept, if their result has another size than the image; [`Error::Parameter`] for too little
-    /// memory for one row, and the errors of reading and writing.
+    /// As [`run`](FilterBuilder::run); [`Error::Unsupported`] for filters of several parts, with borders that differ by
+    /// axis or channel or with alpha that is kept, if their result has another size than the image;
+    /// [`Error::Parameter`] for too little memory for one row, and the errors of reading and writing.
     pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
         let (formula, dst) = self.asked()?;
         let FilterBuilder { device, source, options, .. } = self;
@@ -178,7 +179,8 @@ fn run(
 /// What solves a problem on the device.
 type Solve<'a> = dyn FnMut(&FilterProblem, &AnyImage<'_>) -> Result<(Report, AnyImage<'static>)> + 'a;
 
-/// Solves the problem of a strip; where the device has too little memory for it, by halves, and so on down to single rows.
+/// Solves the problem of a strip; where the device has too little memory for it, by halves, and so
+/// on down to single rows.
 fn whole_or_halves(
     problem: &FilterProblem,
     image: &AnyImage<'_>,

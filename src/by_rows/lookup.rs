@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::slice;
 
 impl LookupBuilder<'_> {
-    /// Runs the operation strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit into
-    /// memory. The images of all strips that are read, computed and written at a time take at most `memory` bytes. The result
-    /// has the bits of the whole image's. To equalise, the image is read twice.
+    /// Runs the operation strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit
+    /// into memory. The images of all strips that are read, computed and written at a time take at most `memory` bytes.
+    /// The result has the bits of the whole image's. To equalise, the image is read twice.
     ///
     /// ```
     /// use apron::{Device, Error, Image, WriteRows};
@@ -33,7 +33,8 @@ impl LookupBuilder<'_> {
     ///
     /// # Errors
     /// As [`run`](LookupBuilder::run); [`Error::Unsupported`](crate::Error::Unsupported) for CLAHE,
-    /// [`Error::Parameter`](crate::Error::Parameter) for too little memory for one row, and the errors of reading and writing.
+    /// [`Error::Parameter`](crate::Error::Parameter) for too little memory for one row, and the errors
+    /// of reading and writing.
     pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
         let LookupBuilder { device, source, lookup, choice } = self;
         let lookup = lookup?;

@@ -32,7 +32,8 @@ pub trait ReadRows: Sync {
 
 /// A result that is written by rows, such as a file's.
 pub trait WriteRows: Sync {
-    /// Writes consecutive rows from row `first` on, without gaps, in the machine's byte order. Strips come from top to bottom.
+    /// Writes consecutive rows from row `first` on, without gaps, in the machine's byte order. Strips
+    /// come from top to bottom.
     ///
     /// # Errors
     /// [`Error::Rows`].
@@ -92,8 +93,8 @@ impl ReadRows for Whole<'_> {
     }
 }
 
-/// Returns the rows of each strip, from row `first` to the last. A strip has `images` images with rows of the source's size in
-/// memory, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
+/// Returns the rows of each strip, from row `first` to the last. A strip has `images` images with rows of the source's
+/// size in memory, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
 fn strips(
     operation: &'static str,
     rows: &dyn ReadRows,
@@ -152,8 +153,8 @@ fn read_runs(rows: &dyn ReadRows, runs: &[Range<u32>], pool: &Pool) -> Result<An
     Ok(image)
 }
 
-/// Reads an image strip by strip, from the top, and hands each to `take`, while a thread reads the next. The strips that are in
-/// memory at a time take at most `memory` bytes. Returns the number of strips.
+/// Reads an image strip by strip, from the top, and hands each to `take`, while a thread reads the next. The strips
+/// that are in memory at a time take at most `memory` bytes. Returns the number of strips.
 fn each_strip(
     operation: &'static str,
     rows: &dyn ReadRows,
@@ -166,7 +167,8 @@ fn each_strip(
     Ok(strips.len())
 }
 
-/// Reads the image of each strip, and hands it to `take`, while a thread reads the next; without one if the system has none.
+/// Reads the image of each strip, and hands it to `take`, while a thread reads the next; without one
+/// if the system has none.
 fn read_ahead<S: Sync>(
     strips: &[S],
     read: impl Fn(&S) -> Result<AnyImage<'static>> + Sync,
@@ -193,8 +195,8 @@ fn read_ahead<S: Sync>(
     })
 }
 
-/// Computes an image of each strip's, with the first row that it has in the result: a thread reads the next strip and another
-/// writes the last one, while `solve` computes. All is done one after the other if the system has no threads.
+/// Computes an image of each strip's, with the first row that it has in the result: a thread reads the next strip and
+/// another writes the last one, while `solve` computes. All is done one after the other if the system has no threads.
 fn pipeline<S: Sync>(
     strips: &[S],
     read: impl Fn(&S, &Pool) -> Result<AnyImage<'static>> + Sync,

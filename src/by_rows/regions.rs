@@ -1,5 +1,5 @@
-//! Filters that are no single problem, strip by strip: filters of several parts, with borders that differ by axis or channel,
-//! and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
+//! Filters that are no single problem, strip by strip: filters of several parts, with borders that differ by axis or
+//! channel, and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
 
 use super::{Pool, ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, read_runs, unsupported};
 use crate::options::Options;
@@ -28,8 +28,8 @@ pub(super) struct Strip {
 }
 
 impl Strip {
-    /// Returns the strip of these rows of an image of `height` rows, whose windows reach `reach` rows up and down. Where the
-    /// image is repeated, they reach into its other end.
+    /// Returns the strip of these rows of an image of `height` rows, whose windows reach `reach` rows up and down.
+    /// Where the image is repeated, they reach into its other end.
     pub(super) fn of(rows: Range<u32>, (height, reach): (u32, u32), wraps: bool) -> Strip {
         let (above, below) = (rows.start.min(reach), (height - rows.end).min(reach));
         let inside = rows.start - above..rows.end + below;

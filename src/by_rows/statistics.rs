@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 const OPERATION: &str = "stats";
 
 impl StatisticsBuilder<'_> {
-    /// Computes the statistics strip by strip: the image, from [`ReadRows`], need not fit into memory. Its strips take at most
-    /// `memory` bytes at a time. The results have the bits of the whole image's.
+    /// Computes the statistics strip by strip: the image, from [`ReadRows`], need not fit into memory. Its strips take
+    /// at most `memory` bytes at a time. The results have the bits of the whole image's.
     ///
-    /// Those of integers follow from counts, which the device takes. Floats are read twice, f64 for percentiles four times,
-    /// and summed up on the host: reading takes longer.
+    /// Those of integers follow from counts, which the device takes. Floats are read twice, f64 for percentiles four
+    /// times, and summed up on the host: reading takes longer.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -26,8 +26,8 @@ impl StatisticsBuilder<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](StatisticsBuilder::run); [`Error::Parameter`](crate::Error::Parameter) for too little memory for one row, and
-    /// the errors of reading.
+    /// As [`run`](StatisticsBuilder::run); [`Error::Parameter`](crate::Error::Parameter) for too little memory for one
+    /// row, and the errors of reading.
     pub fn run_rows(self, memory: u64) -> Result<(Vec<Statistics>, Report)> {
         let StatisticsBuilder { device, source, per_channel, percentiles, choice } = self;
         check_percentiles(&percentiles)?;

@@ -12,9 +12,9 @@ const OPERATION: &str = "volume";
 
 impl VolumeFilterBuilder<'_> {
     /// Runs the filter slab by slab: its volume, from the rows of its planes one below the other
-    /// ([`VolumeSource::from_stack`] of [`ReadRows`]), and its result, to [`WriteRows`], need not fit into memory. Whole planes
-    /// are read and written. The slabs that are read, computed and written at a time take at most `memory` bytes. The result has
-    /// the bits of the whole volume's.
+    /// ([`VolumeSource::from_stack`] of [`ReadRows`]), and its result, to [`WriteRows`], need not fit into memory.
+    /// Whole planes are read and written. The slabs that are read, computed and written at a time take at most `memory`
+    /// bytes. The result has the bits of the whole volume's.
     ///
     /// ```
     /// use apron::volumes::{self, Volume};
@@ -100,7 +100,8 @@ fn reads_volume(formula: &VolumeFormula) -> bool {
     }
 }
 
-/// Returns the number of planes that windows see on the side where they see more; their anchor is their own unless it is given.
+/// Returns the number of planes that windows see on the side where they see more; their anchor is their
+/// own unless it is given.
 fn reach(formula: &VolumeFormula, anchor: Option<u32>) -> u32 {
     let of = |side: u32, anchor: u32| anchor.max(side - 1 - anchor);
     match formula {

@@ -7,9 +7,9 @@ use crate::{Error, Formula, PointOp, Result};
 filters! {
     /// Derivative of a Gaussian blur.
     ///
-    /// A Gaussian blur with a standard deviation for each axis, or its first, second or third derivative along each. With orders of
-    /// 0 it is the blur itself. Of a ramp that rises to the right, order 1,0 is positive. OpenCV's `GaussianBlur` has order 0
-    /// alone, and cuts the bell off elsewhere.
+    /// A Gaussian blur with a standard deviation for each axis, or its first, second or third derivative along each.
+    /// With orders of 0 it is the blur itself. Of a ramp that rises to the right, order 1,0 is positive. OpenCV's
+    /// `GaussianBlur` has order 0 alone, and cuts the bell off elsewhere.
     ///
     /// # Errors
     /// As [`gaussian_derivative`](super::gaussian_derivative): also a sigma of 0 with an order above 0.
@@ -31,8 +31,8 @@ filters! {
 
     /// Laplacian of a Gaussian.
     ///
-    /// The sum of the second derivatives of a Gaussian blur: negative on bright spots. Both derivatives are computed to f32,
-    /// each within the bound of a separable filter, and their sum is rounded once.
+    /// The sum of the second derivatives of a Gaussian blur: negative on bright spots. Both derivatives are computed to
+    /// f32, each within the bound of a separable filter, and their sum is rounded once.
     ///
     /// # Errors
     /// As [`gaussian_derivative`](super::gaussian_derivative), also for a sigma of 0.
@@ -53,8 +53,8 @@ filters! {
 
     /// Magnitude of the gradient of a Gaussian blur.
     ///
-    /// The root of the sum of the squares of the blur's first derivatives. Both derivatives are computed to f32, each within the
-    /// bound of a separable filter, and the root is rounded once.
+    /// The root of the sum of the squares of the blur's first derivatives. Both derivatives are computed to f32, each
+    /// within the bound of a separable filter, and the root is rounded once.
     ///
     /// # Errors
     /// As [`gaussian_derivative`](super::gaussian_derivative), also for a sigma of 0.
@@ -71,8 +71,8 @@ filters! {
 
     /// Difference of two Gaussian blurs.
     ///
-    /// The narrow blur less the wide one: a band of frequencies. Both blurs are computed to f32, each within the bound of a
-    /// separable filter, and their difference is rounded once.
+    /// The narrow blur less the wide one: a band of frequencies. Both blurs are computed to f32, each within the bound
+    /// of a separable filter, and their difference is rounded once.
     ///
     /// # Errors
     /// As [`gaussian`](super::gaussian), and a wide blur that is narrower than the narrow one.

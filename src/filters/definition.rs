@@ -302,8 +302,8 @@ macro_rules! parameter {
 /// volume Some(|of| volumes::gaussian(of.each("sigma")?, [0; 3], 4.0));
 /// ```
 ///
-/// An entry needs an `impl Filter { fn build(self) -> Result<Formula> }` next to it, which may assume allowed values. `volume` is the
-/// filter's form in three dimensions, or `None`.
+/// An entry needs an `impl Filter { fn build(self) -> Result<Formula> }` next to it, which may assume allowed values.
+/// `volume` is the filter's form in three dimensions, or `None`.
 macro_rules! filters {
     ($(
         #[doc = $summary:literal] $(#[doc = $doc:literal])*

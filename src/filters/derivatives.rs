@@ -8,8 +8,8 @@ use crate::{Error, Formula, Mask, Result, Taps};
 filters! {
     /// Sobel's derivative, of any order and side.
     ///
-    /// A difference smoothed across by a binomial, with OpenCV's masks: a rise to the right or down is positive, and sums are
-    /// not normalised. Derivatives of u8 are cut off at 0 and 255 unless another type is asked for.
+    /// A difference smoothed across by a binomial, with OpenCV's masks: a rise to the right or down is positive, and
+    /// sums are not normalised. Derivatives of u8 are cut off at 0 and 255 unless another type is asked for.
     ///
     /// # Errors
     /// Orders that are both 0, or not below `ksize` (below 3 where that is 1).
@@ -65,7 +65,8 @@ filters! {
 
     /// Prewitt's first derivative.
     ///
-    /// A difference over 3 pixels, summed across over 3, not normalised. OpenCV has none; scikit-image's is a sixth of it.
+    /// A difference over 3 pixels, summed across over 3, not normalised. OpenCV has none;
+    /// scikit-image's is a sixth of it.
     ///
     /// # Errors
     /// Orders other than 1 and 0 or 0 and 1.
@@ -81,8 +82,8 @@ filters! {
 
     /// Roberts' difference along a diagonal.
     ///
-    /// Of 2x2 pixels, the upper left one is the output's (anchor 0,0). With dx of 1 it is image(x+1, y+1) - image(x, y), with
-    /// dy of 1 image(x, y+1) - image(x+1, y). SciPy and OpenCV have none.
+    /// Of 2x2 pixels, the upper left one is the output's (anchor 0,0). With dx of 1 it is image(x+1, y+1) - image(x,
+    /// y), with dy of 1 image(x, y+1) - image(x+1, y). SciPy and OpenCV have none.
     ///
     /// # Errors
     /// Orders other than 1 and 0 or 0 and 1.
@@ -98,8 +99,9 @@ filters! {
 
     /// Farid's and Simoncelli's first derivative.
     ///
-    /// A difference over 5 pixels, smoothed across over 5, with taps that make the gradient's direction least dependent on how
-    /// the image is turned. Of a ramp it is 0.992 times the rise, so that derivatives of u8 want f32. OpenCV and SciPy have none.
+    /// A difference over 5 pixels, smoothed across over 5, with taps that make the gradient's direction least
+    /// dependent on how the image is turned. Of a ramp it is 0.992 times the rise, so that derivatives of u8 want f32.
+    /// OpenCV and SciPy have none.
     ///
     /// # Errors
     /// Orders other than 1 and 0 or 0 and 1.
@@ -115,8 +117,9 @@ filters! {
 
     /// The sum of the second derivatives.
     ///
-    /// Not normalised. The mask is 0 1 0; 1 -4 1; 0 1 0 for a side of 1, else the sum of Sobel's second derivatives, for 3
-    /// pixels 2 0 2; 0 -8 0; 2 0 2. With eight neighbours it is 1 1 1; 1 -8 1; 1 1 1, which OpenCV and SciPy do not have.
+    /// Not normalised. The mask is 0 1 0; 1 -4 1; 0 1 0 for a side of 1, else the sum of Sobel's second
+    /// derivatives, for 3 pixels 2 0 2; 0 -8 0; 2 0 2. With eight neighbours it is 1 1 1; 1 -8 1; 1 1 1, which
+    /// OpenCV and SciPy do not have.
     ///
     /// # Errors
     /// Eight neighbours with a side above 1.

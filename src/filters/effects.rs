@@ -22,9 +22,9 @@ filters! {
 
     /// Sharpen by adding back the difference from a blurred copy.
     ///
-    /// Unsharp masking: image + amount * (image - blurred), blurred by a Gaussian that is cut off at 4 sigma. Samples that
-    /// differ from the blurred ones by less than the threshold stay as they are. The blur is computed to f32, within the
-    /// bound of a separable filter, and the sum is rounded once.
+    /// Unsharp masking: image + amount * (image - blurred), blurred by a Gaussian that is cut off at 4 sigma. Samples
+    /// that differ from the blurred ones by less than the threshold stay as they are. The blur is computed to f32,
+    /// within the bound of a separable filter, and the sum is rounded once.
     ///
     /// # Errors
     /// As [`gaussian`](super::gaussian).
@@ -63,9 +63,9 @@ filters! {
 
     /// Mean over a line.
     ///
-    /// The mean of points a pixel apart on a line whose middle lies on the output pixel; a point between pixels counts for
-    /// the four around it, bilinearly. At 0 and 90 degrees, lines of odd length are a window of 1 row or column. MATLAB's
-    /// fspecial('motion') weighs pixels by their distance from the line instead.
+    /// The mean of points a pixel apart on a line whose middle lies on the output pixel; a point between pixels counts
+    /// for the four around it, bilinearly. At 0 and 90 degrees, lines of odd length are a window of 1 row or column.
+    /// MATLAB's fspecial('motion') weighs pixels by their distance from the line instead.
     ///
     /// ```
     /// use apron::{Formula, Mask, Named, filters::MotionBlur};

@@ -9,8 +9,8 @@ filters! {
     /// Magnitude or direction of the gradient.
     ///
     /// The magnitude is sqrt(gx^2 + gy^2) of the two first derivatives, which are not normalised; the direction is
-    /// atan2(gy, gx), in radians from -pi to pi, 0 to the right and pi/2 down, as f32. Both derivatives are computed to f32:
-    /// of u8 they are exact integers, so that magnitudes are the true ones, rounded once.
+    /// atan2(gy, gx), in radians from -pi to pi, 0 to the right and pi/2 down, as f32. Both derivatives are computed to
+    /// f32: of u8 they are exact integers, so that magnitudes are the true ones, rounded once.
     ///
     /// # Errors
     /// Scharr's derivative with a `ksize` other than 3.

@@ -1,7 +1,8 @@
 //! Named filters. Each is one entry of one file in this folder; [`definitions`] lists them all.
 //!
-//! From an entry come its type here, its method on [`Device`](crate::Device) with setters of its options, its verb on the
-//! command line with help, manual page and completions, its place in `docs/filters.md`, and its tests on every device.
+//! From an entry come its type here, its method on [`Device`](crate::Device) with setters of its options, its
+//! verb on the command line with help, manual page and completions, its place in `docs/filters.md`, and its
+//! tests on every device.
 
 #[macro_use]
 pub(crate) mod definition;

@@ -7,8 +7,9 @@ use crate::{Formula, MAX_MASK_SIDE, Result};
 filters! {
     /// Mean over a window, as box.
     ///
-    /// The mean of the samples in a window around each pixel; of integers the exact quotient, rounded. One exception: for
-    /// samples of 16 bits and windows of up to 17 pixels per side, a quotient that ends in a half may be rounded up or down.
+    /// The mean of the samples in a window around each pixel; of integers the exact quotient, rounded. One
+    /// exception: for samples of 16 bits and windows of up to 17 pixels per side, a quotient that ends in a half may
+    /// be rounded up or down.
     local_mean(
         /// Width and height of the window, or one number for both.
         size: Size, Between(1, MAX_MASK_SIDE), "pixels";
@@ -19,9 +20,9 @@ filters! {
 
     /// Standard deviation in a window.
     ///
-    /// The standard deviation of the population: the root of the mean square less the square of the mean. It is exact for
-    /// integers but for its rounding while the sum of squares per window is below 2^53: two million samples of 16 bits. Beyond
-    /// that, the sum of squares is rounded to f64. The sums of floats are taken in f64.
+    /// The standard deviation of the population: the root of the mean square less the square of the mean. It is exact
+    /// for integers but for its rounding while the sum of squares per window is below 2^53: two million samples of 16
+    /// bits. Beyond that, the sum of squares is rounded to f64. The sums of floats are taken in f64.
     ///
     /// ```
     /// use apron::{Border, Device, Image};

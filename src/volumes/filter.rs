@@ -74,8 +74,8 @@ impl<'a> VolumeFilterBuilder<'a> {
         self
     }
 
-    /// Sets the tap over the output voxel, along x, y and z from 0; by default the mask's own, or the middle, side / 2. For
-    /// masks, separable taps and means alone.
+    /// Sets the tap over the output voxel, along x, y and z from 0; by default the mask's own, or the middle, side / 2.
+    /// For masks, separable taps and means alone.
     ///
     /// ```
     /// use apron::{Border, Device, volumes::{self, Volume}};
@@ -94,8 +94,8 @@ impl<'a> VolumeFilterBuilder<'a> {
         self
     }
 
-    /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do: along z first,
-    /// then y, then x. By default sums are rounded once, at the end.
+    /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do:
+    /// along z first, then y, then x. By default sums are rounded once, at the end.
     ///
     /// ```
     /// use apron::{Device, volumes::{self, Volume}};
@@ -118,15 +118,16 @@ impl<'a> VolumeFilterBuilder<'a> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for parameters out of range, [`Error::Shape`] for a volume smaller than a window where the
-    /// border is crop and for full output that is too large, [`Error::Unsupported`] for what the device does not support,
-    /// and errors of the device itself.
+    /// border is crop and for full output that is too large, [`Error::Unsupported`] for what the device does not
+    /// support, and errors of the device itself.
     pub fn run(self) -> Result<DeviceVolume> {
         let depth = self.depth()?;
         let stack = self.solved(None)?.into_image();
         Ok(DeviceVolume { stack, depth })
     }
 
-    /// Runs the filter, and writes its result into an existing volume of the result's shape and type, which must not be shared.
+    /// Runs the filter, and writes its result into an existing volume of the result's shape and type,
+    /// which must not be shared.
     ///
     /// ```
     /// use apron::{Device, volumes::{self, Volume}};
@@ -139,8 +140,8 @@ impl<'a> VolumeFilterBuilder<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](VolumeFilterBuilder::run), and [`Error::Parameter`] or [`Error::Shape`] for a volume of another shape or type,
-    /// or a shared one.
+    /// As [`run`](VolumeFilterBuilder::run), and [`Error::Parameter`] or [`Error::Shape`] for a volume of another shape
+    /// or type, or a shared one.
     pub fn run_into(self, out: &mut DeviceVolume) -> Result<()> {
         let depth = self.depth()?;
         if out.depth != depth {
@@ -296,7 +297,8 @@ impl Filtering<'_> {
         }
     }
 
-    /// Returns whether samples of a type that is not computed, or that are cast in another way than by default, are converted.
+    /// Returns whether samples of a type that is not computed, or that are cast in another way than by
+    /// default, are converted.
     fn conversion(&self, dst: PixelType) -> Option<Conversion> {
         let src = self.stack.pixel_type();
         let casts = !dst.is_float() && self.options.cast != Cast::default();

@@ -4,8 +4,8 @@ use super::{VolumeFormula, VolumeMask, wrong_axis};
 use crate::filters;
 use crate::{PointOp, Result, Taps};
 
-/// A Gaussian blur with a standard deviation for each axis, in voxels, or its derivative of order 0 to 3 along each; the bell
-/// is cut off at `truncate` standard deviations: SciPy's `gaussian_filter`.
+/// A Gaussian blur with a standard deviation for each axis, in voxels, or its derivative of order 0 to 3 along each;
+/// the bell is cut off at `truncate` standard deviations: SciPy's `gaussian_filter`.
 ///
 /// ```
 /// use apron::{Device, volumes::{self, Volume}};
@@ -66,7 +66,8 @@ fn difference(operation: &'static str, axis: usize, smooth: [f64; 3]) -> Result<
     Ok(VolumeFormula::separable([along(0)?, along(1)?, along(2)?]))
 }
 
-/// Sobel's first derivative along axis 0 for x, 1 for y or 2 for z, smoothed along the others by 1 2 1: SciPy's `sobel`.
+/// Sobel's first derivative along axis 0 for x, 1 for y or 2 for z, smoothed along the others by 1
+/// 2 1: SciPy's `sobel`.
 ///
 /// # Errors
 /// [`Error::Parameter`](crate::Error::Parameter) for another axis.
@@ -74,7 +75,8 @@ pub fn sobel(axis: usize) -> Result<VolumeFormula> {
     difference("sobel", axis, [1.0, 2.0, 1.0])
 }
 
-/// Prewitt's first derivative along axis 0 for x, 1 for y or 2 for z, summed along the others over 3: SciPy's `prewitt`.
+/// Prewitt's first derivative along axis 0 for x, 1 for y or 2 for z, summed along the others over
+/// 3: SciPy's `prewitt`.
 ///
 /// # Errors
 /// [`Error::Parameter`](crate::Error::Parameter) for another axis.
@@ -90,7 +92,8 @@ pub fn gradient() -> Result<VolumeFormula> {
     Ok(VolumeFormula::magnitude([sobel(0)?, sobel(1)?, sobel(2)?]))
 }
 
-/// The sum of the second differences along the axes, of the voxel and its six neighbours, as one mask: SciPy's `laplace`.
+/// The sum of the second differences along the axes, of the voxel and its six neighbours, as one
+/// mask: SciPy's `laplace`.
 ///
 /// # Errors
 /// None.
@@ -103,7 +106,8 @@ pub fn laplacian() -> Result<VolumeFormula> {
     VolumeMask::new(3, 3, 3, taps).map(VolumeFormula::dense)
 }
 
-/// The mean over windows of this width, height and depth; of integers the exact quotient, rounded: SciPy's `uniform_filter`.
+/// The mean over windows of this width, height and depth; of integers the exact quotient, rounded:
+/// SciPy's `uniform_filter`.
 ///
 /// # Errors
 /// [`Error::Parameter`](crate::Error::Parameter) for sides of 0 or above [`MAX_MASK_SIDE`](crate::MAX_MASK_SIDE).
@@ -111,8 +115,8 @@ pub fn mean(size: [u32; 3]) -> Result<VolumeFormula> {
     VolumeFormula::mean(size)
 }
 
-/// The standard deviation of the population in windows of this width, height and depth: `sqrt(n * sum(x^2) - sum(x)^2) / n`, with
-/// sums in f64, which are exact for integers while they are below 2^53.
+/// The standard deviation of the population in windows of this width, height and depth:
+/// `sqrt(n * sum(x^2) - sum(x)^2) / n`, with sums in f64, which are exact for integers while they are below 2^53.
 ///
 /// # Errors
 /// As [`mean`].
@@ -125,7 +129,8 @@ pub fn deviation(size: [u32; 3]) -> Result<VolumeFormula> {
 /// Unsharp masking: volume + amount * (volume - blurred), where they differ by `threshold` or more.
 ///
 /// # Errors
-/// As [`gaussian`], and [`Error::Parameter`](crate::Error::Parameter) for an amount that is not finite and a negative threshold.
+/// As [`gaussian`], and [`Error::Parameter`](crate::Error::Parameter) for an amount that is not finite and
+/// a negative threshold.
 pub fn unsharp(sigma: [f64; 3], amount: f64, threshold: f64) -> Result<VolumeFormula> {
     let op = PointOp::Weighted { a: 1.0 + amount, b: -amount, c: 0.0, threshold };
     Ok(VolumeFormula::of(op, VolumeFormula::Volume, Some(gaussian(sigma, [0; 3], 4.0)?)))

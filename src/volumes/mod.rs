@@ -1,7 +1,7 @@
 //! Volumes: images of three dimensions, on the host and on devices, and their filters.
 //!
-//! Axes are x, y and z, in this order in every argument: columns, rows and planes. NumPy's arrays have them the other way round, as
-//! (depth, height, width).
+//! Axes are x, y and z, in this order in every argument: columns, rows and planes. NumPy's arrays have them the other
+//! way round, as (depth, height, width).
 //!
 //! ```
 //! use apron::volumes::{self, Volume};
@@ -99,7 +99,8 @@ impl DeviceVolume {
         Volume::from_stack(self.stack.download()?, self.depth)
     }
 
-    /// Copies the samples to the host, whatever their type, or moves them if they are there and this is the only handle.
+    /// Copies the samples to the host, whatever their type, or moves them if they are there and
+    /// this is the only handle.
     ///
     /// # Errors
     /// [`Error::Driver`], also for a kernel that failed.

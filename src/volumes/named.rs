@@ -26,8 +26,8 @@ pub fn is_value(text: &str) -> bool {
     })
 }
 
-/// Makes a named filter from parameters that are given as text; the others have their defaults. A parameter of an axis is one
-/// value for all, or one for each: x, y and z.
+/// Makes a named filter from parameters that are given as text; the others have their defaults. A parameter of an axis
+/// is one value for all, or one for each: x, y and z.
 ///
 /// ```
 /// use apron::volumes;
@@ -39,8 +39,8 @@ pub fn is_value(text: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for a name that volumes do not have, for text that cannot be parsed, for a value that is not allowed, and
-/// for a parameter that the filter has for images alone.
+/// [`Error::Parameter`] for a name that volumes do not have, for text that cannot be parsed, for a value that is not
+/// allowed, and for a parameter that the filter has for images alone.
 pub fn formula(name: &str, given: impl Fn(&str) -> Option<String>) -> Result<VolumeFormula> {
     let (operation, sought) = OPERATIONS.iter().find(|operation| operation.0 == name).copied().unzip();
     let sought = sought.unwrap_or(name);

@@ -8,8 +8,8 @@ use crate::{Error, PixelType, Result, Source, Taps};
 use apron_core::voxels;
 
 impl Filtering<'_> {
-    /// Returns the passes of a separable filter whose sums between them are stored: along z, y, and x. `None` where they are not
-    /// stored, and for a filter of one pass.
+    /// Returns the passes of a separable filter whose sums between them are stored: along z, y, and x. `None` where
+    /// they are not stored, and for a filter of one pass.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a filter that has no passes, and for a region of the result.

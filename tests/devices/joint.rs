@@ -120,7 +120,8 @@ fn values_by_hand() {
         let of = device.histogramdd(Table::of_rows(&image)).bins_of(binning);
         let (sums, _) = of.run_weighted(&[1.0, 0.25, 4.0, 8.0, 0.5]).unwrap();
         assert_eq!(sums.cells, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.75]);
-        // Edges of a given range are f64: the f32 next to 0.3 lies above that edge, and the third of ten bins ends there.
+        // Edges of a given range are f64: the f32 next to 0.3 lies above that edge, and the third
+        // of ten bins ends there.
         let near = Image::new(1, 1, 1, vec![0.3f32]).unwrap();
         let histogram = device.histogramdd(&near).bins(Bins { count: 10, range: Some((0.0, 1.0)) }).run().unwrap();
         assert_eq!(histogram.cells.iter().position(|count| *count > 0), Some(3));

@@ -63,7 +63,8 @@ fn rows_start_anywhere_in_a_word() {
                 (BYTES, "march-separable-f64", "march-dense-f64"),
                 (WORDS, "march-separable-f64", "march-dense-f64"),
             ] {
-                // There are no variants with f64 sums for two channels, and for unaligned rows of bytes no more than these.
+                // There are no variants with f64 sums for two channels, and for unaligned rows of
+                // bytes no more than these.
                 let in_f64 = separable.ends_with("f64");
                 if channels == 2 && in_f64 {
                     continue;

@@ -155,8 +155,8 @@ fn rows_give_the_results_of_the_whole_on_the_gpu() {
     }
 }
 
-/// Compares all named filters, most of them of several parts, and such that are no single problem, by strips and whole; returns
-/// how many were compared.
+/// Compares all named filters, most of them of several parts, and such that are no single problem, by strips and whole;
+/// returns how many were compared.
 fn named_filters(device: &Device) -> usize {
     let mut rng = StdRng::seed_from_u64(21);
     let required = [

@@ -1,4 +1,5 @@
-//! Filters of volumes: the same bits as the reference on every device, the laws in three dimensions, and what is refused.
+//! Filters of volumes: the same bits as the reference on every device, the laws in three
+//! dimensions, and what is refused.
 
 use crate::rows::Written;
 use apron::volumes::{

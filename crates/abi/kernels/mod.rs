@@ -123,7 +123,8 @@ impl Row {
         Row { shared: shared.into(), barriers: [barriers; 2], ..self }
     }
 
-    /// Sets the barriers per thread for the oldest targets and for sm_90, where the compiler unrolls a loop for one of them only.
+    /// Sets the barriers per thread for the oldest targets and for sm_90, where the compiler unrolls a loop
+    /// for one of them only.
     pub(crate) fn barriers(self, barriers: [u32; 2]) -> Row {
         Row { barriers, ..self }
     }
@@ -134,8 +135,9 @@ impl Row {
     }
 }
 
-/// Adds the kernels that slide windows over integers: for each type of samples and of their sums, the kernel that sums columns
-/// by chunks of rows, and the one that slides, for outputs of any type. `finish` makes an output of `terms` sums.
+/// Adds the kernels that slide windows over integers: for each type of samples and of their sums, the kernel
+/// that sums columns by chunks of rows, and the one that slides, for outputs of any type. `finish` makes an
+/// output of `terms` sums.
 pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str])], (finish, terms): (&str, u32)) {
     let pairs = || sums.iter().flat_map(|&(src, sums)| sums.iter().map(move |&sum| (src, sum)));
     for (stage, (src, sum)) in
@@ -162,8 +164,8 @@ pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str
     }
 }
 
-/// Adds the kernels that sum windows of floats in order: for each type of samples, the one along rows, and for each type of
-/// outputs the one down columns. `finish` makes an output of `terms` sums.
+/// Adds the kernels that sum windows of floats in order: for each type of samples, the one along rows, and for each
+/// type of outputs the one down columns. `finish` makes an output of `terms` sums.
 pub(crate) fn ordered(
     rows: &mut Vec<Row>,
     srcs: &[&'static str],
@@ -256,8 +258,8 @@ impl Family {{
     }}
 }}
 
-/// Calls `$then!` with every kernel: `entry: Family \"family\" \"program\" \"variant\" \"stage\", body, source (src, dst),
-/// params, taps, block, shared, barriers, residents;`.
+/// Calls `$then!` with every kernel: `entry: Family \"family\" \"program\" \"variant\" \"stage\", body, source (src,
+/// dst), params, taps, block, shared, barriers, residents;`.
 #[macro_export]
 macro_rules! for_each_kernel {{
     ($then:ident) => {{ $then! {{\n"

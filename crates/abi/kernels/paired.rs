@@ -11,7 +11,8 @@ pub(crate) const FAMILY: Family = Family {
 /// Types of input and output.
 const TYPES: [[&str; 2]; 3] = [["u8", "u8"], ["u8", "f32"], ["f32", "f32"]];
 
-/// Channels, whether rows are multiples of 16 bytes, and sides of the windows. A window also serves parts of fewer taps.
+/// Channels, whether rows are multiples of 16 bytes, and sides of the windows. A window also serves parts of fewer
+/// taps.
 const AXES: [(u32, bool, &[u32]); 4] =
     [(1, true, &[3, 5, 7, 9, 13, 17]), (1, false, &[3, 9, 17]), (3, true, &[3, 9]), (4, true, &[3, 9])];
 

@@ -44,8 +44,8 @@ struct Marching {
     down: u32,
     /// Blocks per multiprocessor.
     residents: u32,
-    /// Barriers in the PTX: one for each loop over the planes (for `taps` taps, and for fewer), and more where the compiler unrolls a
-    /// loop in part.
+    /// Barriers in the PTX: one for each loop over the planes (for `taps` taps, and for fewer), and more where the
+    /// compiler unrolls a loop in part.
     barriers: [u32; 2],
 }
 

@@ -204,8 +204,8 @@ pub struct BoxParams {
 /// Samples that a lane of the means by prefix sums loads at once.
 pub const PREFIX_VECTOR: u32 = 16;
 
-/// Shared memory of a block of the means by prefix sums, in bytes: the prefix sums of a row, each lane's padded by one, and its means,
-/// with a vector before them and one after them.
+/// Shared memory of a block of the means by prefix sums, in bytes: the prefix sums of a row, each lane's padded by one,
+/// and its means, with a vector before them and one after them.
 pub const PREFIX_BYTES: u32 = 32 * (PREFIX_VECTOR + 1) * 4 + 34 * PREFIX_VECTOR;
 
 /// Parameters of the means of bytes by prefix sums, of images of one channel.

@@ -53,9 +53,10 @@ pub struct PiecesParams {
 
 /// Parameters of dense correlation of bytes by matrix products.
 ///
-/// A sum is `start` plus the sum of the taps' digits times the samples, in units of `2^-fraction`. Taps of one or two digits are exact:
-/// `start` is the largest number below a half. Taps of three digits are truncated: `start` is a half plus a bound of the truncation error
-/// of a sum, and a sum is doubtful if its fraction, in units of `2^-32`, is at most `doubt`.
+/// A sum is `start` plus the sum of the taps' digits times the samples, in units of `2^-fraction`. Taps of one or
+/// two digits are exact: `start` is the largest number below a half. Taps of three digits are truncated: `start` is
+/// a half plus a bound of the truncation error of a sum, and a sum is doubtful if its fraction, in units of
+/// `2^-32`, is at most `doubt`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct TensorParams {
@@ -73,9 +74,11 @@ pub struct TensorParams {
     pub doubt: u32,
     /// Whether doubtful sums are added in the order of the taps, since f64 may round them: 0 or 1.
     pub ordered: u32,
-    /// For three digits `2^(32 - fraction)`: a sum times that has the integer part in its upper word, the fraction in its lower one.
+    /// For three digits `2^(32 - fraction)`: a sum times that has the integer part in its upper word, the
+    /// fraction in its lower one.
     pub up: i32,
-    /// Of separable taps, the initial value of the sums along a row, in place of `start`: the sums have 24 bits and no sign.
+    /// Of separable taps, the initial value of the sums along a row, in place of `start`: the sums
+    /// have 24 bits and no sign.
     pub along: i32,
 }
 

@@ -1,21 +1,21 @@
 //! Fast Fourier transforms of tiles: the order of their butterflies, which all devices share, and parameters.
 //!
-//! A tile of `w` columns and `h` rows of real samples is `w/2` columns of complex numbers: column `x` holds the samples of
-//! columns `x` (real part) and `x + w/2` (imaginary part). Along each axis it is a polynomial modulo `z^n - i`, for `n` complex
-//! numbers. For rows that makes the product of two polynomials the product of the real rows modulo `z^w + 1`, because
-//! `z^(w/2)` is `i`; no step separates the halves. Outputs that the modulus does not reach are those of the mask alone:
-//! overlap-save.
+//! A tile of `w` columns and `h` rows of real samples is `w/2` columns of complex numbers: column `x` holds the samples
+//! of columns `x` (real part) and `x + w/2` (imaginary part). Along each axis it is a polynomial modulo `z^n - i`, for
+//! `n` complex numbers. For rows that makes the product of two polynomials the product of the real rows modulo
+//! `z^w + 1`, because `z^(w/2)` is `i`; no step separates the halves. Outputs that the modulus does not reach are those
+//! of the mask alone: overlap-save.
 //!
-//! A butterfly splits a polynomial modulo `z^2m - c^2` into its remainders modulo `z^m - c` and `z^m + c`. Stage `l` splits
-//! `2^l` polynomials, and the number `c` of polynomial `b` is [`FFT_ROOTS`]`[2^l + b]`. After the last stage there is one number
-//! per root, which the mask's number multiplies; [`fft_join`] then goes back through the stages. Columns are split first, then
-//! rows; rows are joined first.
+//! A butterfly splits a polynomial modulo `z^2m - c^2` into its remainders modulo `z^m - c` and `z^m + c`. Stage `l`
+//! splits `2^l` polynomials, and the number `c` of polynomial `b` is [`FFT_ROOTS`]`[2^l + b]`. After the last stage
+//! there is one number per root, which the mask's number multiplies; [`fft_join`] then goes back through the stages.
+//! Columns are split first, then rows; rows are joined first.
 
 /// Sides of tiles, in samples.
 pub const FFT_SIDES: [u32; 4] = [128, 256, 512, 1024];
 
-/// Returns the side of tiles for masks of this many taps along the axis: at least half of it, less one, is new outputs. `None`
-/// for more taps than any side has room for.
+/// Returns the side of tiles for masks of this many taps along the axis: at least half of it, less one, is new outputs.
+/// `None` for more taps than any side has room for.
 pub const fn fft_side(taps: u32) -> Option<u32> {
     let mut n = 0;
     while n < FFT_SIDES.len() {
@@ -58,8 +58,8 @@ pub const FFT_FIRST_ROOTS: [Complex<f32>; 32] = {
     first
 };
 
-/// Computes the roots by half angles, so that they are the same numbers everywhere: sines of a library may differ in the last
-/// bit.
+/// Computes the roots by half angles, so that they are the same numbers everywhere: sines of a library may
+/// differ in the last bit.
 const fn roots() -> [Complex<f64>; ROOTS] {
     let mut roots = [[0.0f64; 2]; ROOTS];
     // The first polynomial is modulo z^n - i.
@@ -95,8 +95,8 @@ const fn square_root(square: f64) -> f64 {
     root
 }
 
-/// The arithmetic of butterflies, on one number or on a vector of numbers at a time; every operation rounds once. A function
-/// `fma(a, b, c)` of f32 is one.
+/// The arithmetic of butterflies, on one number or on a vector of numbers at a time; every operation rounds once. A
+/// function `fma(a, b, c)` of f32 is one.
 pub trait FftArithmetic<N: Copy>: Copy {
     /// Returns `a * b + c`.
     fn fma(self, a: N, b: N, c: N) -> N;
@@ -157,8 +157,8 @@ pub fn fft_split<N: Copy>(
     [[re, im], [by.fms(by.two(), low[0], re), by.fms(by.two(), low[1], im)]]
 }
 
-/// Goes back from [`fft_split`], times 2: returns the sum of both remainders, and their difference divided by the root, whose
-/// magnitude is 1.
+/// Goes back from [`fft_split`], times 2: returns the sum of both remainders, and their difference divided by the root,
+/// whose magnitude is 1.
 #[inline(always)]
 pub fn fft_join<N: Copy>(
     by: impl FftArithmetic<N>,
@@ -187,8 +187,8 @@ pub const FFT_BLOCK_BYTES: u32 = FFT_BLOCK_NUMBERS * 8;
 /// Roots in a launch's taps, before the mask's transform.
 pub const FFT_ROOT_COUNT: u32 = ROOTS as u32;
 
-/// Returns the place of column `x` and row `y` of the mask's transform in the taps of the kernel of tiles, in complex numbers
-/// after the roots: a thread reads two adjacent numbers, and adjacent threads adjacent pairs.
+/// Returns the place of column `x` and row `y` of the mask's transform in the taps of the kernel of tiles, in complex
+/// numbers after the roots: a thread reads two adjacent numbers, and adjacent threads adjacent pairs.
 pub const fn fft_place(x: u32, y: u32) -> u32 {
     let thread = y >> 4 | (x >> 3) << 3 | (y >> 2 & 3) << 6;
     let number = (y & 3) << 3 | (x & 7);
@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn roots_are_roots_of_unity() {
-        // The square of a root is the number of the polynomial that it splits: i, then the root of the stage before, or minus
-        // that root.
+        // The square of a root is the number of the polynomial that it splits: i, then the root of the stage
+        // before, or minus that root.
         for n in 1..ROOTS {
             let [re, im] = FFT_ROOTS_F64[n];
             let of = if n == 1 { [0.0, 1.0] } else { FFT_ROOTS_F64[n / 2] };

@@ -97,8 +97,9 @@ impl SharedMemory {
     /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
     /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread, if windows
-    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile)),
-    /// and one channel and the longest pieces ([`OrderedTile`](SharedMemory::OrderedTile)).
+    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel
+    /// ([`RowsTile`](SharedMemory::RowsTile)), and one channel and the longest pieces
+    /// ([`OrderedTile`](SharedMemory::OrderedTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -167,7 +168,8 @@ pub struct KernelFacts {
     pub block: [u32; 2],
     /// Shared memory per block.
     pub shared: SharedMemory,
-    /// Barriers per thread, with loops of fixed length unrolled: their number in the PTX for the oldest targets, and for sm_90.
+    /// Barriers per thread, with loops of fixed length unrolled: their number in the PTX for the oldest
+    /// targets, and for sm_90.
     pub barriers: [u32; 2],
     /// Minimum resident blocks per multiprocessor (`.minnctapersm`), for which the assembler limits registers.
     pub residents: u32,

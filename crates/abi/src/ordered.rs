@@ -1,5 +1,5 @@
-//! Sums of floats over windows of any size, in the order of [`BOX_CHUNK`], which the families `boxes` and `local` share:
-//! parameters and shared memory.
+//! Sums of floats over windows of any size, in the order of [`BOX_CHUNK`], which the families `boxes` and `local`
+//! share: parameters and shared memory.
 
 use crate::{BOX_CHUNK, WINDOWS_BLOCK};
 
@@ -24,9 +24,9 @@ pub const fn ordered_piece(terms: u32) -> u32 {
 }
 
 /// Shared memory layout of a block that sums along rows. Per row of a step and term: heads (sums of the windows' first
-/// chunks), tails (of their last ones), two sums of chunks between per chunk of heads, and the totals of a tile. Then the
-/// tile: some of the input chunks under the piece's windows, of all rows of a step, as f32 or f64. In all of these the channels are
-/// apart.
+/// chunks), tails (of their last ones), two sums of chunks between per chunk of heads, and the totals of a tile. Then
+/// the tile: some of the input chunks under the piece's windows, of all rows of a step, as f32 or f64. In all of these
+/// the channels are apart.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OrderedTile {
@@ -49,8 +49,8 @@ pub struct OrderedTile {
 }
 
 impl OrderedTile {
-    /// Returns the layout for pieces of `chunks` chunks, `rows` rows per step and tiles of `inputs` chunks: `terms` sums
-    /// of `sum_bytes` bytes per sample, and samples of `input_bytes` bytes.
+    /// Returns the layout for pieces of `chunks` chunks, `rows` rows per step and tiles of `inputs` chunks: `terms`
+    /// sums of `sum_bytes` bytes per sample, and samples of `input_bytes` bytes.
     pub const fn of(
         [chunks, rows, inputs]: [u32; 3],
         channels: u32,
@@ -77,7 +77,8 @@ pub struct OrderedParams {
     pub constant: f64,
     /// The buffer of totals of chunks of row sums: its number in the recipe, then its address.
     pub totals: u64,
-    /// Stride between the images of a batch in that buffer, in units of [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
+    /// Stride between the images of a batch in that buffer, in units of
+    /// [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
     pub totals_step: u32,
     /// First chunk of rows in that buffer.
     pub first_chunk: i32,
@@ -111,6 +112,6 @@ pub struct OrderedParams {
     pub tile: OrderedTile,
 }
 
-/// Shared memory, in bytes, of the lists of a block that sums down columns: the rows from the windows' first chunk on, and
-/// those from their last one on. The heads of a chunk of windows per thread follow.
+/// Shared memory, in bytes, of the lists of a block that sums down columns: the rows from the windows' first chunk on,
+/// and those from their last one on. The heads of a chunk of windows per thread follow.
 pub const ORDERED_LISTS: u32 = 2 * (ORDERED_STEPS + 1) * BOX_CHUNK * 4;

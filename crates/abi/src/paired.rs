@@ -2,8 +2,8 @@
 
 use crate::{ElementType, MarchParams, MarchSums, PointwiseParams, SharedMemory, march_bytes, tap_stride};
 
-/// A filter of the image, or the image itself, as an operand of the paired kernels: which of the kernel's taps along each
-/// axis it has, one bit per tap. Without any bit it is the image itself, under the middle taps.
+/// A filter of the image, or the image itself, as an operand of the paired kernels: which of the kernel's taps along
+/// each axis it has, one bit per tap. Without any bit it is the image itself, under the middle taps.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PairedPart {
@@ -48,14 +48,14 @@ pub struct PairedParams {
 /// Sides of the paired kernels' windows; a part may have fewer taps.
 pub const PAIRED_SIDES: [u32; 6] = [3, 5, 7, 9, 13, 17];
 
-/// Returns whether a kernel skips the taps that a part does not have. Others multiply by taps of 0, which leaves sums of
-/// finite samples as they are; so of f32 they take only parts that have all taps.
+/// Returns whether a kernel skips the taps that a part does not have. Others multiply by taps of 0, which leaves sums
+/// of finite samples as they are; so of f32 they take only parts that have all taps.
 pub const fn paired_skips(src: ElementType, side: u32) -> bool {
     matches!(src, ElementType::F32) && side >= 9
 }
 
-/// Returns the adjacent outputs per thread of the paired kernels: 16 bytes, or fewer where the accumulators of both parts
-/// would take too many registers.
+/// Returns the adjacent outputs per thread of the paired kernels: 16 bytes, or fewer where the accumulators of both
+/// parts would take too many registers.
 pub const fn paired_across(dst: ElementType, side: u32) -> u32 {
     if matches!(dst, ElementType::U8) && side <= 7 { 8 } else { 4 }
 }

@@ -46,8 +46,8 @@ pub trait Sample: Element + PartialOrd {
     fn to_f32(self) -> f32;
     /// Returns the sample's value; exact except for integers beyond 2^53, of which it is the nearest f64.
     fn to_f64(self) -> f64;
-    /// Returns the greatest f64 that is not above the sample; infinity for an integer above `last`. So an integer of 64 bits is
-    /// in the same bin between f64 edges, of which `last` is the last, as its exact value.
+    /// Returns the greatest f64 that is not above the sample; infinity for an integer above `last`. So an integer of 64
+    /// bits is in the same bin between f64 edges, of which `last` is the last, as its exact value.
     #[inline(always)]
     fn to_f64_below(self, last: f64) -> f64 {
         let _ = last;
@@ -112,8 +112,8 @@ impl Pixel for f64 {
     type Sum = f64;
 }
 
-/// Rounds `$sum` half to even and saturates it, as `$type`; NaN becomes 0. `$magic` is 1.5 times 2 to the bits of the fraction, where
-/// the spacing of `$float` is 1; `$cvt` is the instruction of GPUs.
+/// Rounds `$sum` half to even and saturates it, as `$type`; NaN becomes 0. `$magic` is 1.5 times 2 to the bits of the
+/// fraction, where the spacing of `$float` is 1; `$cvt` is the instruction of GPUs.
 macro_rules! rounded {
     ($sum:ident: $float:ty as $type:ty, $magic:literal, $register:ident, $cvt:literal) => {{
         #[cfg(target_arch = "nvptx64")]

@@ -77,8 +77,8 @@ pub struct PointwiseParams {
     pub b: f64,
     /// Addend.
     pub c: f64,
-    /// Samples of the first image stay as they are where the two images differ by less than this; where integers become f64, the
-    /// last edge of the bins.
+    /// Samples of the first image stay as they are where the two images differ by less than this; where integers become
+    /// f64, the last edge of the bins.
     pub threshold: f64,
     /// Whether there is a second image: 0 or 1.
     pub two: u32,
@@ -86,8 +86,8 @@ pub struct PointwiseParams {
     pub channels: u32,
     /// Stride between the second images of a batch, in units of [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
     pub second_step: u32,
-    /// Where numbers become integers, [`Cast::code`](crate::Cast::code); where integers become f64, whether they become the
-    /// greatest that is not above them: 0 or 1.
+    /// Where numbers become integers, [`Cast::code`](crate::Cast::code); where integers become f64, whether they become
+    /// the greatest that is not above them: 0 or 1.
     pub code: u32,
 }
 

@@ -28,8 +28,8 @@ pub const SUMMED_COLUMNS: u32 = 96;
 /// Pitch of the tile, in samples, padded: lanes that read 4 samples each of adjacent rows have no bank conflicts.
 pub const SUMMED_PITCH: u32 = SUMMED_COLUMNS + 4;
 
-/// Returns the shared memory per block of those kernels, in bytes, for samples of `sample_bytes` bytes: one tile that is
-/// summed, and one that is prefetched.
+/// Returns the shared memory per block of those kernels, in bytes, for samples of `sample_bytes` bytes: one tile that
+/// is summed, and one that is prefetched.
 pub const fn summed_bytes(sample_bytes: u32) -> u32 {
     2 * SUMMED_ROWS * SUMMED_PITCH * sample_bytes
 }

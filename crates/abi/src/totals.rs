@@ -21,8 +21,8 @@ pub struct TotalsParams {
     pub blocks: u32,
 }
 
-/// The least and the greatest of some unsigned integers, and the sums of them and of their squares, by halves of 32 bits:
-/// `v = high * 2^32 + low`. Integers of up to 2^60 samples do not overflow it.
+/// The least and the greatest of some unsigned integers, and the sums of them and of their squares, by halves of 32
+/// bits: `v = high * 2^32 + low`. Integers of up to 2^60 samples do not overflow it.
 ///
 /// ```
 /// use apron_abi::IntegerTotals;

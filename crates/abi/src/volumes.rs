@@ -29,7 +29,8 @@ pub const VOLUMES_ROWS_MASK: [u32; 2] = [32, 8];
 pub struct RowsTile {
     /// Output pixels per row.
     pub pixels: u32,
-    /// Columns and rows of the mask at a time. With more columns than at a time it is one row, so that sums take taps in order.
+    /// Columns and rows of the mask at a time. With more columns than at a time it is one row, so that
+    /// sums take taps in order.
     pub mask: [u32; 2],
     /// Places per row. Every [`VOLUMES_RUN`] pixels one is left free.
     pub pitch: u32,
@@ -111,37 +112,41 @@ pub const fn volumes_march_block(sum: u32, down: u32) -> u32 {
     VOLUMES_MARCH_COLUMNS * volumes_march_rows(sum) / down
 }
 
-/// Returns the columns and rows of the input tile of a kernel of up to `taps` taps, whose sums have `sum` bytes: rows are whole
-/// groups of four samples.
+/// Returns the columns and rows of the input tile of a kernel of up to `taps` taps, whose sums have `sum` bytes: rows
+/// are whole groups of four samples.
 pub const fn volumes_march_tile(taps: u32, sum: u32) -> [u32; 2] {
     [VOLUMES_MARCH_COLUMNS + (taps - 1).next_multiple_of(4), volumes_march_rows(sum) + taps - 1]
 }
 
-/// Returns the input tiles of such a kernel: one in use, and those that are filled meanwhile, as many as fit 64 KiB with the sums.
+/// Returns the input tiles of such a kernel: one in use, and those that are filled meanwhile, as many as fit
+/// 64 KiB with the sums.
 pub const fn volumes_march_stages(taps: u32) -> u32 {
     if taps > 9 { 2 } else { 3 }
 }
 
-/// Returns the places of the sums along a row of the tile. Those of f64 are apart by column modulo four, 20 places each, so that
-/// no two lanes of half a warp use the same bank.
+/// Returns the places of the sums along a row of the tile. Those of f64 are apart by column modulo four, 20 places
+/// each, so that no two lanes of half a warp use the same bank.
 pub const fn volumes_march_pitch(sum: u32) -> u32 {
     if sum == 8 { 80 } else { VOLUMES_MARCH_COLUMNS }
 }
 
-/// Returns the shared memory of the kernels for taps along each axis, in bytes: the input tiles, and the sums along the rows of two.
+/// Returns the shared memory of the kernels for taps along each axis, in bytes: the input tiles, and the sums
+/// along the rows of two.
 pub const fn volumes_march_bytes(taps: u32, sum: u32) -> u32 {
     let [_, rows] = volumes_march_tile(taps, sum);
     volumes_cube_bytes(taps, sum) + 2 * volumes_march_pitch(sum) * rows * sum
 }
 
-/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input tiles, of 4 bytes a sample.
+/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input
+/// tiles, of 4 bytes a sample.
 pub const fn volumes_cube_bytes(side: u32, sum: u32) -> u32 {
     let [columns, rows] = volumes_march_tile(side, sum);
     volumes_march_stages(side) * columns * rows * 4
 }
 
-/// Parameters of the kernels that march through the planes. The taps are those along x and y, and those along z at the end of their
-/// places, each with places for as many as the kernel takes; or those of a mask, whose planes are at the end of their places.
+/// Parameters of the kernels that march through the planes. The taps are those along x and y, and those along z at
+/// the end of their places, each with places for as many as the kernel takes; or those of a mask, whose planes are at
+/// the end of their places.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct VolumesMarchParams {

@@ -18,8 +18,8 @@ pub const WINDOWS_TOGETHER: u32 = 8;
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// Shared memory layout of a block that slides: for each row of a step, the sums of its columns, each term apart and in it each
-/// channel, a plane; then, for each row, its outputs; and a list of samples.
+/// Shared memory layout of a block that slides: for each row of a step, the sums of its columns, each term apart and in
+/// it each channel, a plane; then, for each row, its outputs; and a list of samples.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SlidingTile {
@@ -48,12 +48,13 @@ pub struct SlidingTile {
 }
 
 impl SlidingTile {
-    /// Returns the layout for steps of `rows` rows, with `quads` quads per thread, in blocks of `channels` channels, with windows of `width`
-    /// pixels: `terms` sums of `sum_bytes` bytes per sample. The strip is as wide as there is room, which may be 0.
+    /// Returns the layout for steps of `rows` rows, with `quads` quads per thread, in blocks of `channels` channels,
+    /// with windows of `width` pixels: `terms` sums of `sum_bytes` bytes per sample. The strip is as wide as there is
+    /// room, which may be 0.
     pub const fn of([rows, quads]: [u32; 2], width: u32, channels: u32, [terms, sum_bytes]: [u32; 2]) -> SlidingTile {
         let samples = quads * WINDOWS_BLOCK * WINDOWS_QUAD;
-        // The pixels of a strip may begin in its first quad. An odd pitch of the lanes' segments avoids bank conflicts; a lane
-        // computes whole quads, and the last one has a pixel of the next segment.
+        // The pixels of a strip may begin in its first quad. An odd pitch of the lanes' segments avoids bank conflicts;
+        // a lane computes whole quads, and the last one has a pixel of the next segment.
         let pixels = (samples - WINDOWS_QUAD) / channels;
         let segment = (pixels / (LANES / channels) + 1) / WINDOWS_TOGETHER * WINDOWS_TOGETHER - 1;
         // Sums are loaded for windows after the last one, too.
@@ -95,7 +96,8 @@ pub struct SlidingParams {
     pub divisor: f64,
     /// The buffer of column sums of chunks of rows: its number in the recipe, then its address.
     pub totals: u64,
-    /// Stride between the images of a batch in that buffer, in units of [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
+    /// Stride between the images of a batch in that buffer, in units of
+    /// [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
     pub totals_step: u32,
     /// Chunks of rows in that buffer; 0 where blocks sum all rows of their first windows themselves.
     pub chunks: u32,

@@ -37,8 +37,8 @@ pub const fn tensor_height(src: ElementType, pairs: u32) -> u32 {
     (64 + 32 * pairs) / src.size_bytes()
 }
 
-/// Returns the pitch of their tile, in words: the windows, 32 samples from the last one's start on for each pair of 16, and up to
-/// 16 bytes before the first.
+/// Returns the pitch of their tile, in words: the windows, 32 samples from the last one's start on for each pair of 16,
+/// and up to 16 bytes before the first.
 pub const fn tensor_pitch(src: ElementType, pairs: u32) -> u32 {
     (TENSOR_COLUMNS / 4 + 8 * pairs) * src.size_bytes()
 }
@@ -56,8 +56,8 @@ pub const fn tensor_digit_words(pairs: u32) -> u32 {
     TENSOR_ZEROS + 8 * pairs
 }
 
-/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits
-/// as the launch has them.
+/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them,
+/// and the digits as the launch has them.
 pub const fn tensor_bytes(src: ElementType, pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
     let tile = tensor_pitch(src, pairs) * (rows + mask_height - 1);
     (tile + mask_height * digits * (pairs * 128 + tensor_digit_words(pairs))) * 4
@@ -72,7 +72,8 @@ pub const TENSOR_WARP_COLUMNS: u32 = 128;
 /// Output samples per row of their blocks.
 pub const TENSOR_PAIRS_COLUMNS: u32 = TENSOR_PAIRS_BLOCK / 32 * TENSOR_WARP_COLUMNS;
 
-/// Returns the pitch of their tile, in words: the windows, 16 samples from the last one's start on, and up to 16 bytes before the first.
+/// Returns the pitch of their tile, in words: the windows, 16 samples from the last one's start on, and up to 16
+/// bytes before the first.
 pub const fn tensor_pairs_pitch(src: ElementType) -> u32 {
     (TENSOR_PAIRS_COLUMNS / 4 + 8) * src.size_bytes()
 }
@@ -82,17 +83,18 @@ pub const fn tensor_pairs_height(src: ElementType) -> u32 {
     48 / src.size_bytes()
 }
 
-/// Words of one digit of a row of taps in their launches: taps and the bytes before them fill no more. In shared memory, zeros follow up to
-/// [`tensor_digit_words`] of one pair.
+/// Words of one digit of a row of taps in their launches: taps and the bytes before them fill no more. In shared
+/// memory, zeros follow up to [`tensor_digit_words`] of one pair.
 pub const TENSOR_PAIRS_TAP_WORDS: u32 = 3;
 
-/// Returns the words of the digits as these products want them: two per lane, for even and odd output rows, by pair of rows and digit.
+/// Returns the words of the digits as these products want them: two per lane, for even and odd output rows, by
+/// pair of rows and digit.
 pub const fn tensor_pairs_words(pairs: u32, digits: u32) -> u32 {
     2 * pairs * digits * 64
 }
 
-/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, whose rows `pairs` pairs of rows take from the last two
-/// output rows on, the digits as the products want them, and the digits as the launch has them.
+/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, whose rows `pairs` pairs of rows take
+/// from the last two output rows on, the digits as the products want them, and the digits as the launch has them.
 pub const fn tensor_pairs_bytes(src: ElementType, pairs: u32, digits: u32, mask_height: u32, rows: u32) -> u32 {
     let tile = tensor_pairs_pitch(src) * (rows + 2 * pairs - 2);
     (tile + tensor_pairs_words(pairs, digits) + mask_height * digits * tensor_digit_words(1)) * 4
@@ -117,20 +119,20 @@ pub const fn tensor_axes_taps(pairs: u32) -> u32 {
     32 * pairs - TENSOR_AXES_SIDE + 1
 }
 
-/// Returns the pitch of their tile, in words, for windows of `windows` times 32 bytes: an odd multiple of 16 bytes, so that eight rows
-/// lie in different banks.
+/// Returns the pitch of their tile, in words, for windows of `windows` times 32 bytes: an odd multiple of 16 bytes, so
+/// that eight rows lie in different banks.
 pub const fn tensor_axes_pitch(windows: u32) -> u32 {
     TENSOR_AXES_COLUMNS / 4 + 8 * windows + 4
 }
 
-/// Returns the words of their taps' digits as the products want them: four per lane, by window and digit along a row, and by pair and
-/// digit down a column; a single pair twice.
+/// Returns the words of their taps' digits as the products want them: four per lane, by window and digit along a row,
+/// and by pair and digit down a column; a single pair twice.
 pub const fn tensor_axes_words(windows: u32) -> u32 {
     3 * (windows + 2) * 128
 }
 
-/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them, and the digits as
-/// the launch has them, with a word behind the last.
+/// Returns the shared memory per block of `rows` output rows, in bytes: the tile, the digits as the products want them,
+/// and the digits as the launch has them, with a word behind the last.
 pub const fn tensor_axes_bytes(windows: u32, pairs: u32, taps_y: u32, rows: u32) -> u32 {
     let tile = tensor_axes_pitch(windows) * (rows + taps_y - 1);
     let digits = 3 * (tensor_digit_words(windows) + tensor_digit_words(pairs)) + 1;
@@ -148,8 +150,8 @@ pub const fn line_rows(channels: u32) -> u32 {
     if channels == 1 { 4 } else { 2 }
 }
 
-/// Returns the shared memory per block, in bytes: the taps as f64, and the border map of the samples of a row, or of the
-/// rows, under the block.
+/// Returns the shared memory per block, in bytes: the taps as f64, and the border map of the samples of a row, or of
+/// the rows, under the block.
 pub const fn line_bytes(channels: u32) -> u32 {
     LINE_TAPS * 8 + (BLOCKED_COLUMNS + LINE_TAPS * channels) * 4
 }

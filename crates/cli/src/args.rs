@@ -46,15 +46,15 @@ pub(crate) struct Common {
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
     pub(crate) max_pixels: u64,
-    /// Memory that the images of a job may take, such as 2GiB or 500MB: larger ones in .npy and TIFF files and Zarr arrays
-    /// are read, and results written, strip by strip [default: what is available]
+    /// Memory that the images of a job may take, such as 2GiB or 500MB: larger ones in .npy and TIFF files and Zarr
+    /// arrays are read, and results written, strip by strip [default: what is available]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
     /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
     #[arg(long, visible_alias = "gray")]
     pub(crate) grey: bool,
-    /// Type of the input's samples: bool, u8 to u64, i8 to i64, f16, f32 or f64; values stay, but are rounded and limited to the
-    /// type [default: the file's]
+    /// Type of the input's samples: bool, u8 to u64, i8 to i64, f16, f32 or f64; values stay, but are rounded and
+    /// limited to the type [default: the file's]
     #[arg(long, value_name = "TYPE", value_parser = offers::pixels(), hide_possible_values = true)]
     pub(crate) in_type: Option<PixelType>,
 }
@@ -88,23 +88,23 @@ pub(crate) struct FilterArgs {
     /// How a sum becomes a whole number: to the nearest, halves to the even one, or as in C toward zero, by sums of f64
     #[arg(long, value_name = "NAME", default_value = "half-even", value_parser = choice(ROUNDINGS))]
     rounding: Rounding,
-    /// What becomes of a sum that the type does not hold: its least or greatest number, or the sum modulo 2 to the power of
-    /// the bits
+    /// What becomes of a sum that the type does not hold: its least or greatest number, or the sum modulo 2 to
+    /// the power of the bits
     #[arg(long, value_name = "NAME", default_value = "saturate", value_parser = choice(OVERFLOWS))]
     overflow: Overflow,
-    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: planes first, then columns,
-    /// then rows
+    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: planes first,
+    /// then columns, then rows
     #[arg(long)]
     store_between_passes: bool,
-    /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of a tile), or
-    /// auto for what suits the weights
+    /// How sums are taken: direct, separable, low-rank, box, fft (a mask to f32, with an error that follows the norm of
+    /// a tile), or auto for what suits the weights
     #[arg(
         long, value_name = "NAME", default_value = "auto", value_parser = offers::methods(),
         hide_possible_values = true
     )]
     pub(crate) method: AskedMethod,
-    /// Allow fft for f32 results if the bound of its error is at most T x (norm of a tile) x (sum of the weights' magnitudes);
-    /// 1e-5 allows masks of up to 257 taps a side
+    /// Allow fft for f32 results if the bound of its error is at most T x (norm of a tile) x (sum of the weights'
+    /// magnitudes); 1e-5 allows masks of up to 257 taps a side
     #[arg(long, value_name = "T")]
     pub(crate) tolerance: Option<f64>,
     #[command(flatten)]
@@ -210,8 +210,8 @@ impl Devices {
         self.progress.at(what);
     }
 
-    /// Starts with this device open, as the default, for the steps of a job: they show the job's progress, and results get
-    /// the metadata of the job's image.
+    /// Starts with this device open, as the default, for the steps of a job: they show the job's progress, and results
+    /// get the metadata of the job's image.
     pub(crate) fn for_steps(&mut self, device: Device, origin: PathBuf) -> Devices {
         Devices { origin: Some(origin), progress: std::mem::take(&mut self.progress), ..Devices::of(device) }
     }

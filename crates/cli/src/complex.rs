@@ -1,12 +1,13 @@
-//! Complex numbers: images with two channels for each, its real and its imaginary part, which linear filters filter alone.
+//! Complex numbers: images with two channels for each, its real and its imaginary part, which linear
+//! filters filter alone.
 
 use crate::error::Result;
 use apron::volumes::{VolumeBorders, VolumeFormula};
 use apron::{AxisBorder, Border, Borders, Constants, Error, Formula, PixelType, PointOp};
 use apron_files::ImageOutput;
 
-/// Whether a filter's results are weighted sums of samples of their channel, but for rounding: then real and imaginary parts
-/// do not mix.
+/// Whether a filter's results are weighted sums of samples of their channel, but for rounding: then real and
+/// imaginary parts do not mix.
 pub(crate) fn takes(formula: &Formula) -> bool {
     match formula {
         Formula::Image | Formula::Dense(_) | Formula::Separable(..) | Formula::Mean(..) => true,
@@ -31,7 +32,8 @@ fn adds(op: PointOp) -> bool {
     matches!(op, PointOp::Weighted { c: 0.0, threshold: 0.0, .. })
 }
 
-/// Checks that a result of complex numbers, whose parts are of type `of`, is of that type, and that the output takes it.
+/// Checks that a result of complex numbers, whose parts are of type `of`, is of that type, and that the output takes
+/// it.
 ///
 /// # Errors
 /// Otherwise.
@@ -59,8 +61,8 @@ fn name(of: PixelType) -> &'static str {
     if of == PixelType::F64 { "complex128" } else { "complex64" }
 }
 
-/// Returns the borders of the parts, in this many channels: constants are real numbers, one for all or for each complex number
-/// of a pixel.
+/// Returns the borders of the parts, in this many channels: constants are real numbers, one for all or for each
+/// complex number of a pixel.
 ///
 /// # Errors
 /// For another number of constants.

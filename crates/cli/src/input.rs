@@ -21,8 +21,8 @@ impl Common {
         self.read_picture(path, false).map(|(image, _)| image)
     }
 
-    /// Reads an image as [`read`](Common::read) does, and the metadata of its file; with `complex` also one of complex numbers, of
-    /// which the metadata tell.
+    /// Reads an image as [`read`](Common::read) does, and the metadata of its file; with `complex` also one of complex
+    /// numbers, of which the metadata tell.
     ///
     /// # Errors
     /// As [`read`](Common::read).

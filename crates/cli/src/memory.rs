@@ -58,7 +58,8 @@ fn in_huge_pages(memory: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};
     let before = memory.addr().wrapping_neg() % HUGE_PAGE;
     let start = memory.wrapping_add(before);
-    // SAFETY: the range is in the allocation, and the advice changes no contents. Nothing depends on whether it is followed.
+    // SAFETY: the range is in the allocation, and the advice changes no contents. Nothing depends on
+    // whether it is followed.
     let _ = unsafe { madvise(start.cast(), (bytes - before) / HUGE_PAGE * HUGE_PAGE, Advice::LinuxHugepage) };
 }
 

@@ -11,8 +11,9 @@ use std::path::Path;
 /// Options of every verb that makes an image.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct OutputArgs {
-    /// Map these two values, or with auto the least and the largest sample, to the ends of the output's range: 0 and 255 for
-    /// u8 (the type of what was neither u8 nor u16, unless --out-type says another), 65535 for u16, 32767 for i16, 1 for floats
+    /// Map these two values, or with auto the least and the largest sample, to the ends of the output's range: 0 and
+    /// 255 for u8 (the type of what was neither u8 nor u16, unless --out-type says another), 65535 for u16, 32767
+    /// for i16, 1 for floats
     #[arg(
         long, value_name = "LO,HI|auto", value_parser = offers::scales(), hide_possible_values = true,
         allow_hyphen_values = true
@@ -24,12 +25,13 @@ pub(crate) struct OutputArgs {
     /// Blend what is not opaque with this colour, where the output's format has no alpha
     #[arg(long, value_name = "V|R,G,B", value_parser = args::colour, allow_hyphen_values = true)]
     background: Option<[f64; 3]>,
-    /// Where an image is processed by strips, or a volume by slabs: keep unfinished output in OUT.partial if the run is stopped, and
-    /// continue from it when the same command is run again; for .npy, Zarr, and TIFF (not of volumes)
+    /// Where an image is processed by strips, or a volume by slabs: keep unfinished output in OUT.partial if the run is
+    /// stopped, and continue from it when the same command is run again; for .npy, Zarr, and TIFF (not of volumes)
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Take each page of a TIFF, or each image along the first dimension of a .npy or a Zarr of shape (n, height, width) or (n,
-    /// height, width, channels), one after the other; the result, a TIFF, a .npy or a Zarr, has one page or image for each
+    /// Take each page of a TIFF, or each image along the first dimension of a .npy or a Zarr of shape (n, height,
+    /// width) or (n, height, width, channels), one after the other; the result, a TIFF, a .npy or a Zarr, has one
+    /// page or image for each
     #[arg(long, conflicts_with_all = ["page", "memory", "resume"])]
     pub(crate) pages: bool,
 }

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 /// The images of a verb.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Files {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr, or - for the standard input; of several, a folder, or a quoted
-    /// pattern such as "*.png", each
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr, or - for the standard input; of several, a folder, or a
+    /// quoted pattern such as "*.png", each
     #[arg(value_name = "IN", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The result, in the format that its extension says; a folder, as DIR/, for results of the images' names; or - for the
-    /// standard output
+    /// The result, in the format that its extension says; a folder, as DIR/, for results of the images' names; or -
+    /// for the standard output
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
@@ -89,7 +89,8 @@ impl Files {
     }
 }
 
-/// Whether a path ends with a separator, and so can only be a folder of images. A folder of the format Zarr is one image.
+/// Whether a path ends with a separator, and so can only be a folder of images. A folder of the
+/// format Zarr is one image.
 fn ends_as_folder(path: &Path) -> bool {
     path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) && apron_files::extension(path) != "zarr"
 }

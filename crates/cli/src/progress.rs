@@ -44,7 +44,8 @@ impl std::io::Write for Aside {
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Shows the line at once; nothing if `quiet`, if stderr is not a terminal, or if the system has no thread left for it.
+    /// Shows the line at once; nothing if `quiet`, if stderr is not a terminal, or if the system has
+    /// no thread left for it.
     pub(crate) fn new(quiet: bool) -> Progress {
         if quiet {
             return Progress(None);

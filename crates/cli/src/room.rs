@@ -48,12 +48,12 @@ pub(crate) fn check_whole(bytes: u64, asked: Option<Bytes>, what: &str) -> Resul
     }
 }
 
-/// Bytes that an image takes per pixel while it is decoded, filtered and encoded: up to four channels as read, as a result and
-/// as f32 in between, and what encoders hold.
+/// Bytes that an image takes per pixel while it is decoded, filtered and encoded: up to four channels as read, as a
+/// result and as f32 in between, and what encoders hold.
 const BYTES_PER_PIXEL: u64 = 32;
 
-/// Returns the number of images processed at a time: one per processor, or fewer, so that their memory, estimated from the
-/// largest image, is at most half of what is available.
+/// Returns the number of images processed at a time: one per processor, or fewer, so that their memory, estimated from
+/// the largest image, is at most half of what is available.
 pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let largest = images.filter_map(apron_files::pixels).max().unwrap_or(0);
@@ -61,7 +61,8 @@ pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usiz
     processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
 }
 
-/// Returns the memory that this process may still take, in bytes: the least that the system, the control group and the limit on the process leave.
+/// Returns the memory that this process may still take, in bytes: the least that the system, the control group and the
+/// limit on the process leave.
 pub(crate) fn available() -> u64 {
     let limits = [of_system(), of_group(), of_process()];
     limits.into_iter().flatten().min().unwrap_or(4 << 30)

@@ -7,9 +7,9 @@ use apron::{Borders, Region, Taps};
 /// Options of every filter that takes volumes.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct VolumeArgs {
-    /// Take the whole file as a volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels), or
-    /// the pages of a TIFF; or as several, a .npy of shape (n, depth, height, width). Values for each axis are then three: for x, y
-    /// and z
+    /// Take the whole file as a volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width,
+    /// channels), or the pages of a TIFF; or as several, a .npy of shape (n, depth, height, width). Values for each
+    /// axis are then three: for x, y and z
     #[arg(long, conflicts_with_all = ["keep_alpha", "method", "rescale", "quality", "page", "pages"])]
     pub(crate) volume: bool,
     /// Of sobel and prewitt with --volume, 1 for the derivative along the planes, where dx and dy are 0

@@ -48,7 +48,8 @@ fn sums_between_passes_are_stored_as_scipy_stores_them() {
             on(device, &folder, &[&mean[..], more].concat());
             folder.read::<u8>("o.npy").1
         };
-        // Columns first: of 0, 0, 5 and 4, 4, 1 and 1, 1, 0 the means 1, 3, 0; of 0, 5, 5 and 4, 1, 1 and 1, 0, 0: 3, 2, 0.
+        // Columns first: of 0, 0, 5 and 4, 4, 1 and 1, 1, 0 the means 1, 3, 0; of 0, 5, 5 and 4, 1, 1
+        // and 1, 0, 0: 3, 2, 0.
         assert_eq!(run(&["--rounding", "toward-zero", "--store-between-passes"]), [1, 1, 1, 2, 1, 0], "{device}");
         // By whole sums: 19, 16, 13 and 26, 17, 8 ninths.
         assert_eq!(run(&["--rounding", "toward-zero"]), [2, 1, 1, 2, 1, 0], "{device}");

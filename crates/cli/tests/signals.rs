@@ -40,7 +40,8 @@ fn draft(child: &Child, folder: &Folder) -> Option<PathBuf> {
     drafts.find(|name| name.file_name().and_then(named) == Some(true))
 }
 
-/// Starts the script and stops the program while it writes its output: on a busy machine it could end before a signal comes.
+/// Starts the script and stops the program while it writes its output: on a busy machine it could end
+/// before a signal comes.
 fn stopped_as_it_writes(folder: &Folder, script: &str) -> Child {
     for _ in 0..20 {
         let mut child = start(folder, script);

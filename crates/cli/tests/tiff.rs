@@ -4,7 +4,8 @@ mod common;
 
 use common::{DATA, Folder, IDENTITY, Tag, copy, decode, tiff};
 
-/// Builds a TIFF of 20x17 u8 pixels in tiles of 16x16, with `planes` planes; `compression` and `orientation` are TIFF's numbers.
+/// Builds a TIFF of 20x17 u8 pixels in tiles of 16x16, with `planes` planes; `compression` and
+/// `orientation` are TIFF's numbers.
 fn tiled(compression: u32, orientation: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
     let count = tiles.len() as u32;
     let mut data: Vec<u8> = Vec::new();

@@ -42,7 +42,8 @@ macro_rules! each_type {
     };
 }
 
-/// As [`each_type!`], for images of a type that devices [compute](PixelType::is_computed) in; `$other` for any other image.
+/// As [`each_type!`], for images of a type that devices [compute](PixelType::is_computed) in;
+/// `$other` for any other image.
 #[macro_export]
 macro_rules! each_computed {
     ($any:expr, $image:ident => $body:expr, else $other:expr) => {

@@ -48,7 +48,8 @@ impl Binning {
         }
     }
 
-    /// Returns the edges that the bins have whatever the samples are: those given, over a given range, or over that of u8.
+    /// Returns the edges that the bins have whatever the samples are: those given, over a given
+    /// range, or over that of u8.
     ///
     /// # Errors
     /// As [`Bins::fixed_edges`].
@@ -64,8 +65,8 @@ impl Binning {
         }
     }
 
-    /// Returns bins with the range that samples of a type have by default, for images that are converted before they are counted:
-    /// 0 to 2 for bool, as 0 to 256 for u8.
+    /// Returns bins with the range that samples of a type have by default, for images that are converted before they
+    /// are counted: 0 to 2 for bool, as 0 to 256 for u8.
     pub fn of_type(&self, pixel: PixelType) -> Binning {
         match self {
             Binning::Even(bins @ Bins { range: None, .. }) if pixel == PixelType::Bool => {

@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// The samples that a mask reads outside the image, which is `abcd` in the drawings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Border {
-    /// `vvvv|abcd|vvvv`: a fixed value. SciPy's `constant`, OpenCV's `BORDER_CONSTANT`. It is rounded to f32, except for
-    /// images of f64.
+    /// `vvvv|abcd|vvvv`: a fixed value. SciPy's `constant`, OpenCV's `BORDER_CONSTANT`. It is rounded to f32,
+    /// except for images of f64.
     Constant(f64),
     /// `aaaa|abcd|dddd`: the nearest pixel. SciPy's `nearest`, OpenCV's `BORDER_REPLICATE`.
     Replicate,

@@ -80,8 +80,8 @@ impl BoxFilter {
     /// Checks the parameters, whatever the types.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, and a factor that is
-    /// not finite.
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, and a
+    /// factor that is not finite.
     pub(crate) fn check(&self) -> Result<()> {
         let (size, anchor) = ((self.width, self.height), self.anchor);
         let wrong =
@@ -105,8 +105,8 @@ impl BoxFilter {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
-    /// not finite, and for integers a border constant that their type does not hold; [`Error::PixelType`] for types that
-    /// have no box filter; and as [`Correlate::window`](crate::Correlate::window).
+    /// not finite, and for integers a border constant that their type does not hold; [`Error::PixelType`] for types
+    /// that have no box filter; and as [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         self.check()?;
         if !BoxFilter::has_types(self.src, self.dst) {

@@ -4,15 +4,16 @@ use crate::window::Sides;
 use crate::{Border, ByMethod, Correlate, Error, Extent, FilterProblem, Mask, PixelType, Result, Shape, Window};
 use apron_abi::{Complex, FFT_MOST_TAPS, FFT_ROOTS_F64, fft_side};
 
-/// Dense correlation with f32 results, computed tile by tile: each tile of the image is transformed, multiplied by the mask's
-/// transform, and transformed back ([butterflies](apron_abi::fft_split)). The time per output sample grows with the logarithm of
-/// the mask's size.
+/// Dense correlation with f32 results, computed tile by tile: each tile of the image is transformed, multiplied by the
+/// mask's transform, and transformed back ([butterflies](apron_abi::fft_split)). The time per output sample grows with
+/// the logarithm of the mask's size.
 ///
-/// Each result differs from the exact sum by at most [`error_bound`](Fft::error_bound) times the Euclidean norm of its tile
-/// times the sum of the taps' magnitudes. A tile that contains NaN or an infinity has no results but NaN and infinities.
+/// Each result differs from the exact sum by at most [`error_bound`](Fft::error_bound) times the Euclidean norm
+/// of its tile times the sum of the taps' magnitudes. A tile that contains NaN or an infinity has no results
+/// but NaN and infinities.
 ///
-/// Tiles are anchored at the image's first pixel, so that a region of the result has the same bits as the same pixels of the
-/// whole.
+/// Tiles are anchored at the image's first pixel, so that a region of the result has the same bits as the
+/// same pixels of the whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fft {
     /// Shape of the input.
@@ -60,8 +61,8 @@ impl Fft {
     /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a mask of more than [`FFT_MOST_TAPS`] taps along an axis, [`Error::PixelType`] for samples of f64,
-    /// and as [`Correlate::window`].
+    /// [`Error::Parameter`] for a mask of more than [`FFT_MOST_TAPS`] taps along an axis, [`Error::PixelType`] for
+    /// samples of f64, and as [`Correlate::window`].
     pub fn window(&self) -> Result<Window> {
         for (what, taps) in [("width", self.mask.width()), ("height", self.mask.height())] {
             if fft_side(taps).is_none() {
@@ -112,12 +113,12 @@ impl Fft {
         width * height / 2.0
     }
 
-    /// Returns the bound of the error of a result, per unit of the Euclidean norm of its tile's samples (border included) and of
-    /// the sum of the taps' magnitudes: `(9.2 log2(n) + 4) 2^-24` for tiles of `n` complex numbers.
+    /// Returns the bound of the error of a result, per unit of the Euclidean norm of its tile's samples (border
+    /// included) and of the sum of the taps' magnitudes: `(9.2 log2(n) + 4) 2^-24` for tiles of `n` complex numbers.
     ///
-    /// Per stage, a butterfly's results differ from the exact ones by at most 5.2 units of 2^-24 of their norm when it splits,
-    /// roots included, and 4 when it joins; the mask's transform and the product add 3, and terms of second order less than 1
-    /// (docs/decisions/fft.md).
+    /// Per stage, a butterfly's results differ from the exact ones by at most 5.2 units of 2^-24 of their norm when it
+    /// splits, roots included, and 4 when it joins; the mask's transform and the product add 3, and terms of second
+    /// order less than 1 (docs/decisions/fft.md).
     ///
     /// # Panics
     /// As [`tile_sides`](Fft::tile_sides).
@@ -125,8 +126,8 @@ impl Fft {
         (9.2 * self.numbers().log2() + 4.0) * 2f64.powi(-24)
     }
 
-    /// Whether transforms take clearly fewer operations than the sums of taps: 14 per butterfly, both ways, and twice as long for
-    /// each because numbers are exchanged.
+    /// Whether transforms take clearly fewer operations than the sums of taps: 14 per butterfly, both ways, and twice
+    /// as long for each because numbers are exchanged.
     fn is_worthwhile(&self) -> bool {
         let (numbers, [wide, high]) = (self.numbers(), self.tile_sides());
         let [width, height] = [self.mask.width(), self.mask.height()];
@@ -142,8 +143,8 @@ impl Fft {
     pub fn spectrum(&self) -> Vec<Complex<f32>> {
         let [wide, rows] = self.tile_sides().map(|side| side as usize);
         let (width, columns) = (self.mask.width() as usize, wide / 2);
-        // A correlation multiplies by tap (x, y) at place (-x, -y): modulo z^wide + 1 for real rows, that is the negated tap at
-        // (wide - x); modulo z^rows - i for columns, the tap times -i at (rows - y).
+        // A correlation multiplies by tap (x, y) at place (-x, -y): modulo z^wide + 1 for real rows, that is the
+        // negated tap at (wide - x); modulo z^rows - i for columns, the tap times -i at (rows - y).
         let mut numbers = vec![[0.0f64; 2]; columns * rows];
         for (y, taps) in self.mask.taps().chunks(width).enumerate() {
             let row = &mut numbers[(rows - y) % rows * columns..][..columns];
@@ -172,8 +173,9 @@ impl Fft {
 }
 
 impl FilterProblem {
-    /// As [`by_method`](FilterProblem::by_method) without a request, for a caller who accepts errors of up to `tolerance` times
-    /// the norms that [`Fft`] names: a dense mask is transformed where that bound holds and fewer operations are needed.
+    /// As [`by_method`](FilterProblem::by_method) without a request, for a caller who accepts errors of up to
+    /// `tolerance` times the norms that [`Fft`] names: a dense mask is transformed where that bound holds and fewer
+    /// operations are needed.
     ///
     /// ```
     /// use apron_core::{Border, Correlate, Extent, FilterProblem, Mask, Method, PixelType::F32, Shape};

@@ -103,8 +103,8 @@ impl Formula {
         Formula::of(PointOp::weighted(scale, 0.0, delta), self, None)
     }
 
-    /// Returns whether all sums of bytes beside these borders are whole numbers that i16 holds: however they are rounded, they stay the
-    /// same.
+    /// Returns whether all sums of bytes beside these borders are whole numbers that i16 holds: however they are
+    /// rounded, they stay the same.
     pub fn gives_words(&self, borders: Borders) -> bool {
         let size = |taps: &[f64]| {
             let are_whole = taps.iter().all(|tap| tap.fract() == 0.0);

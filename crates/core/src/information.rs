@@ -2,8 +2,8 @@
 
 use crate::{Error, HistogramDd, Result};
 
-/// Entropies of a histogram of two dimensions, in nats, and the mutual information of its columns: measures of how well two
-/// images of the same scene lie over each other.
+/// Entropies of a histogram of two dimensions, in nats, and the mutual information of its columns: measures of how well
+/// two images of the same scene lie over each other.
 ///
 /// With the share `p` of the rows in a cell or a bin, an entropy is `H = -sum(p ln p)`; the mutual information is
 /// `I = H(X) + H(Y) - H(X, Y)` (Viola and Wells, 1997; Maes et al., 1997), and the normalized one
@@ -24,8 +24,8 @@ pub struct Information {
 }
 
 impl HistogramDd {
-    /// Returns entropies and mutual information of a histogram of two dimensions. They are summed on the host in the order
-    /// of the cells, so that equal counts have equal results.
+    /// Returns entropies and mutual information of a histogram of two dimensions. They are summed on the host in the
+    /// order of the cells, so that equal counts have equal results.
     ///
     /// ```
     /// use apron_core::{Edges, HistogramDd};

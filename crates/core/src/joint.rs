@@ -113,8 +113,8 @@ impl Bins {
 }
 
 impl Binning {
-    /// Returns the edges of a column's bins, as `numpy.histogramdd` has them: those of a given range are f64 for samples
-    /// of any type, others those between the least and the largest sample, of u8, too. Otherwise as
+    /// Returns the edges of a column's bins, as `numpy.histogramdd` has them: those of a given range are f64 for
+    /// samples of any type, others those between the least and the largest sample, of u8, too. Otherwise as
     /// [`edges`](Self::edges).
     ///
     /// # Errors
@@ -223,7 +223,8 @@ impl<T: Amount> HistogramDd<T> {
         self.cells.get(cell).copied().filter(|_| inside)
     }
 
-    /// Returns the histogram of some dimensions, in the given order: the sums over all others, in the order of the cells.
+    /// Returns the histogram of some dimensions, in the given order: the sums over all others, in
+    /// the order of the cells.
     ///
     /// # Errors
     /// [`Error::Parameter`] for no dimension, one that there is not, or one that is named twice.
@@ -244,8 +245,8 @@ impl<T: Amount> HistogramDd<T> {
         Ok(HistogramDd { edges, cells })
     }
 
-    /// Returns the cells as densities, whose integral over all cells is 1: each is divided by its bins' widths, one after
-    /// the other, and by the sum of all, as `numpy.histogramdd` does.
+    /// Returns the cells as densities, whose integral over all cells is 1: each is divided by its bins' widths, one
+    /// after the other, and by the sum of all, as `numpy.histogramdd` does.
     pub fn density(&self) -> Vec<f64> {
         let mut sum = T::default();
         self.cells.iter().for_each(|amount| sum += *amount);

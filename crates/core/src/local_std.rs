@@ -8,10 +8,10 @@ use crate::{Border, Error, Extent, MAX_MASK_SIDE, PixelType, Result, Shape, Wind
 ///
 /// The sums of integers are exact, and converted to f64. All that follows is exact, too, up to the root (windows of u8
 /// below 370,000 samples, of u16 and i16 below 1400), so that the result is the true one rounded. Floats, and integers
-/// beside a constant that their type does not hold, are summed in f64, along each row of the image extended by the border
-/// and then along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK). The relative error
-/// of the sums is then at most `(width + height) * 2^-53`, and so the error of the variance about as large relative to the
-/// mean square.
+/// beside a constant that their type does not hold, are summed in f64, along each row of the image extended by the
+/// border and then along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK). The relative
+/// error of the sums is then at most `(width + height) * 2^-53`, and so the error of the variance about as large
+/// relative to the mean square.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalStd {
     /// Shape of the input.
@@ -36,7 +36,8 @@ impl LocalStd {
     /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`]; and as [`Correlate::window`](crate::Correlate::window).
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`]; and as
+    /// [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         for (what, side) in [("width", self.width), ("height", self.height)] {
             if side == 0 || side > MAX_MASK_SIDE {

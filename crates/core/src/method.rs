@@ -17,7 +17,8 @@ pub enum Method {
     LowRank,
     /// Running sums over windows, and one product.
     Box,
-    /// Fourier transforms of tiles, whose [error](crate::Fft::error_bound) is relative to the norm of a tile: never chosen by itself.
+    /// Fourier transforms of tiles, whose [error](crate::Fft::error_bound) is relative to the norm of a tile:
+    /// never chosen by itself.
     Fft,
 }
 
@@ -58,8 +59,8 @@ pub struct ByMethod {
     pub why: &'static str,
 }
 
-/// Largest side, in samples, at which box filters of floats and of 16-bit integers use separable filters, which run at memory
-/// bandwidth there.
+/// Largest side, in samples, at which box filters of floats and of 16-bit integers use separable filters, which run at
+/// memory bandwidth there.
 const SMALL_BOX: u32 = 17;
 /// Least side, in taps, from which a separable mask is computed in two passes; smaller masks have few taps anyway.
 const LEAST_SIDE: u32 = 3;

@@ -23,7 +23,8 @@ pub fn number(text: &str, limit: &str) -> Result<f64, String> {
     }
 }
 
-/// Writes a number so that [`number`] reads it: integers from 2^53 to 2^64 with all their digits, where f64 prints zeros after 17.
+/// Writes a number so that [`number`] reads it: integers from 2^53 to 2^64 with all their digits, where f64
+/// prints zeros after 17.
 pub(crate) fn digits(number: f64) -> String {
     let is_large = number.abs() >= 9_007_199_254_740_992.0 && number.abs() <= u64::MAX as f64;
     if is_large { (number as i128).to_string() } else { number.to_string() }

@@ -48,8 +48,8 @@ impl Paired {
     /// Returns the output's shape and the position of the first part's windows.
     ///
     /// # Errors
-    /// As [`part_window`](Paired::part_window) for each part and [`Pointwise::check`]; [`Error::Parameter`] for parts of
-    /// two shapes.
+    /// As [`part_window`](Paired::part_window) for each part and [`Pointwise::check`]; [`Error::Parameter`]
+    /// for parts of two shapes.
     pub fn window(&self) -> Result<Window> {
         let window = self.part_window(&self.x)?;
         self.pointwise(window.out).check()?;
@@ -66,8 +66,8 @@ impl Paired {
     /// Returns the shape of a part and the position of its windows.
     ///
     /// # Errors
-    /// As [`FilterProblem::window`]; [`Error::Parameter`] for a region of the image itself, for a filter that is not one of
-    /// this image to f32, and for a problem whose rows are not computed one by one.
+    /// As [`FilterProblem::window`]; [`Error::Parameter`] for a region of the image itself, for a filter that is not
+    /// one of this image to f32, and for a problem whose rows are not computed one by one.
     pub fn part_window(&self, part: &Part) -> Result<Window> {
         let wrong = |parameter, value: String, limit| Err(Error::parameter(Paired::NAME, parameter, value, limit));
         let Some(filter) = self.filter(part) else {

@@ -44,8 +44,8 @@ impl PixelType {
     pub const COMPUTED: [PixelType; 6] =
         [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32, PixelType::F64];
 
-    /// Returns the type in which images of this type are computed: their own, or a larger one that holds their samples; f64,
-    /// which rounds integers beyond 2^53, for 64 bits.
+    /// Returns the type in which images of this type are computed: their own, or a larger one that holds their samples;
+    /// f64, which rounds integers beyond 2^53, for 64 bits.
     pub fn computed(self) -> PixelType {
         match self {
             PixelType::Bool => PixelType::U8,

@@ -40,8 +40,8 @@ pub struct Statistics {
     pub max: f64,
     /// The minimum and the maximum of integers: `min` and `max` round those beyond 2^53.
     pub extremes: Option<(i128, i128)>,
-    /// The mean. For integers of all sizes, the quotient of the exact sum; for floats, of the sum in f64: each row from the left,
-    /// then the row sums from the top.
+    /// The mean. For integers of all sizes, the quotient of the exact sum; for floats, of the sum in f64: each row from
+    /// the left, then the row sums from the top.
     pub mean: f64,
     /// The population standard deviation, from the sum of the squared deviations from the mean: for integers exact up
     /// to the root, for floats summed in the order of the mean.
@@ -99,12 +99,13 @@ impl Statistics {
         })
     }
 
-    /// Computes the statistics of `count` integers of 32 or 64 bits from the exact sums of their distances from `low`, the least
-    /// number of their type; no percentiles.
+    /// Computes the statistics of `count` integers of 32 or 64 bits from the exact sums of their distances from `low`,
+    /// the least number of their type; no percentiles.
     pub fn from_totals(count: u64, low: i128, totals: &IntegerTotals) -> Statistics {
         let sum = totals.sum as i128 + low * count as i128;
         let all = count as f64;
-        // The variance times the square of the count: count * squares - sum^2. Distances give the result that the integers give.
+        // The variance times the square of the count: count * squares - sum^2. Distances give the result
+        // that the integers give.
         let squares = Wide::of(totals.high_high).shifted(64).plus(Wide::of(totals.high_low).shifted(33));
         let squares = squares.plus(Wide::of(totals.low_low));
         let variance = squares.times(count).less(Wide::product(totals.sum, totals.sum));

@@ -1,4 +1,5 @@
-//! Strips: rows of a filter's output, each computed from a few rows of its input, with the bits of the whole image's result.
+//! Strips: rows of a filter's output, each computed from a few rows of its input, with the bits of the
+//! whole image's result.
 
 use crate::window::Sides;
 use crate::{Border, Extent, FilterProblem, Region, Result, Shape};
@@ -22,16 +23,16 @@ use std::ops::Range;
 pub struct Strip {
     /// The problem of these rows. Its image is [`input`](Strip::input).
     pub problem: FilterProblem,
-    /// The rows of the image that the strip reads, from top to bottom, as runs of consecutive rows. Rows outside the image
-    /// are the rows that replace them by the border mode, so that a row may occur more than once.
+    /// The rows of the image that the strip reads, from top to bottom, as runs of consecutive rows. Rows outside the
+    /// image are the rows that replace them by the border mode, so that a row may occur more than once.
     pub input: Vec<Range<u32>>,
     /// The rows of the output.
     pub output: Range<u32>,
 }
 
 impl FilterProblem {
-    /// Returns the strip of these output rows. `None` for problems whose rows have no windows of their own: a padding, and an
-    /// operation on the image itself beside a filter of it.
+    /// Returns the strip of these output rows. `None` for problems whose rows have no windows of their own: a padding,
+    /// and an operation on the image itself beside a filter of it.
     ///
     /// # Errors
     /// As [`window`](FilterProblem::window).

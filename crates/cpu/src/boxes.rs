@@ -73,8 +73,8 @@ fn not_to(found: PixelType, expected: &str) -> Error {
     Error::PixelType { operation: "box", found, expected: expected.into() }
 }
 
-/// Rows of input per tile that should stay in cache: the fastest of 16 to 256; half as many of floats, for which rows up to
-/// 8192 samples in one piece are faster than two, whose windows overlap.
+/// Rows of input per tile that should stay in cache: the fastest of 16 to 256; half as many of floats, for which rows
+/// up to 8192 samples in one piece are faster than two, whose windows overlap.
 const SEEN_ROWS: usize = 32;
 
 fn windows<'a, I: Pixel>(image: &'a Image<'a, I>, filter: &BoxFilter, window: Window) -> Windows<'a, I> {
@@ -197,8 +197,8 @@ impl<T: Whole> Work for SmallMean<'_, T> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let SmallMean { sums, samples, out } = self;
-        // The reciprocal in 16 bits is too large by less than `samples / 2^16`: the quotient of a sum below 256 times the
-        // samples is too large by less than a sample's share, so that its integer part is right.
+        // The reciprocal in 16 bits is too large by less than `samples / 2^16`: the quotient of a sum below 256 times
+        // the samples is too large by less than a sample's share, so that its integer part is right.
         let digits = (samples - 1).ilog2();
         let reciprocal = (1u32 << (16 + digits)).div_ceil(samples as u32) as u16;
         let even = samples % 2 == 0;

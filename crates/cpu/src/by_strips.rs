@@ -39,8 +39,8 @@ struct First {
 }
 
 impl FirstPass {
-    /// Begins with no strip, for as many channels as are treated separately (1 for all together) and for percentiles of 0 to
-    /// 100.
+    /// Begins with no strip, for as many channels as are treated separately (1 for all together) and for
+    /// percentiles of 0 to 100.
     pub fn new(channels: usize, percents: Vec<f64>) -> FirstPass {
         let uppers = if percents.is_empty() { Vec::new() } else { vec![0; UPPER] };
         let channels = vec![First { extremes: NONE, sum: 0.0, uppers }; channels];

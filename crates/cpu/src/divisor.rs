@@ -2,9 +2,9 @@
 
 /// An integer from 1 to 2^32, by which numbers are divided: without a division, with its bits.
 ///
-/// The product with the reciprocal is within 2 units in the last place of the quotient, so that the remainder is exact; its
-/// share corrects the product to within 2^-51 units before the one rounding. A quotient is no midpoint of two f64, which
-/// would need 54 bits times the odd part of the integer, and is at least 2^-34 units away from one.
+/// The product with the reciprocal is within 2 units in the last place of the quotient, so that the remainder is exact;
+/// its share corrects the product to within 2^-51 units before the one rounding. A quotient is no midpoint of two f64,
+/// which would need 54 bits times the odd part of the integer, and is at least 2^-34 units away from one.
 #[derive(Clone, Copy)]
 pub(crate) struct Divisor {
     number: f64,

@@ -1,8 +1,9 @@
 //! Separable filters of 16-bit integers to integers whose taps are equal along each axis: by the exact sums of windows.
 //!
-//! The f64 sum in the order of the taps is near the product of both taps and the sum of the samples: sums along a row are
-//! exact, of 24 bits a tap and 29 a sum, and each addition down the column rounds once. Where the product is farther from a
-//! rounding boundary than all errors, both have the same nearest integer; the few other sums are taken again in order.
+//! The f64 sum in the order of the taps is near the product of both taps and the sum of the samples: sums along a
+//! row are exact, of 24 bits a tap and 29 a sum, and each addition down the column rounds once. Where the product is
+//! farther from a rounding boundary than all errors, both have the same nearest integer; the few other sums are
+//! taken again in order.
 
 use crate::rounding::lowest_bit;
 use crate::simd::{self, Level, Work};

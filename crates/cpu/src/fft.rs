@@ -21,8 +21,8 @@ use apron_core::{Fft, Image, ImageMut, Pixel, Result, Tiling, check_memory, chec
 /// ```
 ///
 /// # Errors
-/// As [`Fft::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) if the
-/// image does not match the problem's type and shape.
+/// As [`Fft::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn fft<I: Pixel>(image: &Image<I>, problem: &Fft) -> Result<Image<'static, f32>> {
     pages::filled(problem.window()?.out, |out| fft_into(image, problem, out))
 }
@@ -291,8 +291,8 @@ fn root<V: Vector<f32>>(n: usize) -> Complex<V> {
     [V::splat(re), V::splat(im)]
 }
 
-/// A panel of columns, as wide as a vector. Iterators and closures are functions that the compiler may leave without the level's
-/// instructions, so vectors pass through neither.
+/// A panel of columns, as wide as a vector. Iterators and closures are functions that the compiler may leave without
+/// the level's instructions, so vectors pass through neither.
 struct Panel<'a> {
     re: &'a mut [f32],
     im: &'a mut [f32],
@@ -314,8 +314,8 @@ impl Panel<'_> {
     }
 }
 
-/// Splits, two stages at a time, so that numbers are loaded and stored half as often; the last stage alone if their number is
-/// odd.
+/// Splits, two stages at a time, so that numbers are loaded and stored half as often; the last stage alone
+/// if their number is odd.
 #[inline(always)]
 fn split<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     let mut polynomials = 1;

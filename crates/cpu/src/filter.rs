@@ -148,8 +148,8 @@ impl<'a, I: Pixel> Filter<'a, I> {
         among as f64 / alone as f64 / 8.0
     }
 
-    /// Returns whether the expected fraction of undecided f32 sums is at most a third of the affordable one. Measured on two
-    /// cores, f32 is the faster up to about 100 uniform taps per axis.
+    /// Returns whether the expected fraction of undecided f32 sums is at most a third of the affordable one. Measured
+    /// on two cores, f32 is the faster up to about 100 uniform taps per axis.
     fn pays(&self, rounding: Rounding) -> bool {
         self.across.is_none() || 2.0 * rounding.off <= self.affordable() / 3.0
     }
@@ -180,8 +180,8 @@ impl<'a, I: Pixel> Filter<'a, I> {
         }
     }
 
-    /// Sums a tile of samples minus `zero`. With a `zero` other than 0 the samples are bytes, and sums may be taken in any
-    /// order.
+    /// Sums a tile of samples minus `zero`. With a `zero` other than 0 the samples are bytes, and sums may
+    /// be taken in any order.
     fn sums<S: Fma>(&self, scratch: &mut Scratch<S>, place: Place, zero: f32, mut sink: Sink<'_, '_, S>) {
         let (taps, across) = if I::PIXEL == PixelType::F64 {
             let convert = |taps: &[f64]| -> Vec<S> { taps.iter().map(|&tap| S::from_f64(tap)).collect() };

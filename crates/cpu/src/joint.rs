@@ -37,8 +37,8 @@ pub fn joint<T: Pixel>(image: &Image<T>, columns: &Columns, binning: &[Binning])
     Ok(HistogramDd { cells: parallel::add_counts(counts), edges: placed.edges })
 }
 
-/// Sums weights, one per row, by the bins of the columns. Blocks of [`WEIGHTED_BLOCK`] rows are computed in parallel, and
-/// added in their order.
+/// Sums weights, one per row, by the bins of the columns. Blocks of [`WEIGHTED_BLOCK`] rows are computed in parallel,
+/// and added in their order.
 ///
 /// # Errors
 /// As [`joint`], and as [`Columns::check_weights`].

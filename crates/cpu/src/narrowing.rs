@@ -1,5 +1,5 @@
-//! f64 samples of given ranks, from samples that come in strips of rows: a pass over all strips finds 16 more bits of each one's
-//! [order](order_of_f64).
+//! f64 samples of given ranks, from samples that come in strips of rows: a pass over all strips finds 16 more bits of
+//! each one's [order](order_of_f64).
 
 use crate::parallel;
 use crate::percentiles::{Orders, UPPER};
@@ -8,8 +8,8 @@ use apron_core::{Image, f64_of_order, order_of_f64};
 /// Bits that a pass finds.
 const DIGIT: u32 = 16;
 
-/// Samples of given ranks, of each channel, of which a pass over all strips knows more than the one before: four passes find
-/// them.
+/// Samples of given ranks, of each channel, of which a pass over all strips knows more than the one before:
+/// four passes find them.
 ///
 /// ```
 /// use apron_core::Image;

@@ -9,8 +9,8 @@ use crate::{pages, parallel, pointwise_into};
 use apron_core::{AnyImage, FilterProblem, Image, ImageMut, Paired, Pixel, Result, Shape, check_memory, check_pixels};
 use std::ops::Range;
 
-/// Computes the parts, then the pointwise operation, in parallel: bit for bit what `apron_reference::paired` computes. Bands
-/// of rows run through all of it, so that the parts stay in cache.
+/// Computes the parts, then the pointwise operation, in parallel: bit for bit what `apron_reference::paired` computes.
+/// Bands of rows run through all of it, so that the parts stay in cache.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, Paired, Part, PixelType, PointOp, Taps};

@@ -138,8 +138,8 @@ pub fn serially<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Calls `task` once per thread with an iterator, which gives each index below `count` to one of them. The other loops go
-/// through this one.
+/// Calls `task` once per thread with an iterator, which gives each index below `count` to one of them. The other
+/// loops go through this one.
 fn each(count: usize, task: &(dyn Fn(&mut dyn Iterator<Item = usize>) + Sync)) {
     let (run, next) = (Loop::new(count), AtomicUsize::new(0));
     (0..rayon::current_num_threads().min(count)).into_par_iter().with_max_len(1).for_each(|_| {

@@ -19,8 +19,8 @@ pub(crate) struct Rounding {
     pub(crate) off: f64,
 }
 
-/// Largest error bound: at most one sum in 200 is then undecided. Of dense masks of bytes on two cores, those of 25x25 taps
-/// are faster so, and those of 31x31, with one undecided sum in 140, are faster in f64.
+/// Largest error bound: at most one sum in 200 is then undecided. Of dense masks of bytes on two cores, those of 25x25
+/// taps are faster so, and those of 31x31, with one undecided sum in 140, are faster in f64.
 const MOST: f64 = 1.0 / 400.0;
 /// Largest sum of |tap| for which nothing overflows.
 const MOST_TOTAL: f64 = 1e30;
@@ -179,7 +179,8 @@ impl Rounding {
     /// Returns the byte of a sum, and whether it is undecided.
     #[inline(always)]
     fn rounded(self, sum: f32) -> (u8, bool) {
-        // At 1.5 * 2^23 the spacing of f32 is 1: the addition rounds half to even, and leaves the integer in the low bits.
+        // At 1.5 * 2^23 the spacing of f32 is 1: the addition rounds half to even, and leaves the
+        // integer in the low bits.
         const MAGIC: f32 = 12582912.0;
         let sum = sum + self.shift;
         // A sum outside a byte's range saturates in either case: the error bound is below one half.

@@ -40,8 +40,8 @@ pub(crate) trait Level {
     type F64: Vector<f64>;
     /// Whether there are 32 vector registers instead of 16.
     const MANY_REGISTERS: bool;
-    /// Replaces numbers by running sums, which wrap around: each adds that `step`, at most 4, before it. Whole multiples of
-    /// [`RUN`] numbers.
+    /// Replaces numbers by running sums, which wrap around: each adds that `step`, at most 4, before it. Whole
+    /// multiples of [`RUN`] numbers.
     #[inline(always)]
     fn running_i32(numbers: &mut [i32], step: usize) {
         running(numbers, step);
@@ -94,7 +94,8 @@ pub(crate) trait Work {
     fn run<L: Level>(self);
 }
 
-/// Runs the work with the widest vector instructions of this machine, unless its job was stopped: the calls of a loop may be long.
+/// Runs the work with the widest vector instructions of this machine, unless its job was stopped: the calls
+/// of a loop may be long.
 #[inline(always)]
 pub(crate) fn run(work: impl Work) {
     parallel::end_if_stopped();
@@ -112,8 +113,8 @@ pub(crate) fn run(work: impl Work) {
     run_baseline(work);
 }
 
-// Compiled once, not into each caller. It has a fused multiply-add on AArch64; on old x86 that is a slow but exact function
-// call.
+// Compiled once, not into each caller. It has a fused multiply-add on AArch64; on old x86 that is a slow
+// but exact function call.
 #[inline(never)]
 fn run_baseline(work: impl Work) {
     work.run::<Baseline>();
@@ -209,8 +210,8 @@ mod x86 {
                     }
                 }
                 let last: [$type; $lanes] = std::array::from_fn(|lane| ($lanes - step + lane % step) as $type);
-                // SAFETY: work reaches this function only through its level, so only in a function that was called because
-                // the machine has the level's instructions; arrays and chunks are as long as the vector.
+                // SAFETY: work reaches this function only through its level, so only in a function that was called
+                // because the machine has the level's instructions; arrays and chunks are as long as the vector.
                 unsafe {
                     let [a, b, c, d] = below;
                     let (a, b, c, d) = ($load(a.as_ptr()), $load(b.as_ptr()), $load(c.as_ptr()), $load(d.as_ptr()));
@@ -259,8 +260,8 @@ mod x86 {
 
             #[inline(always)]
             fn turned_f64(rows: Block<f64>) -> Block<f64> {
-                // SAFETY: work reaches this function only through its level, so only in a function that was called because
-                // the machine has AVX; arrays are as long as the vectors.
+                // SAFETY: work reaches this function only through its level, so only in a function that was called
+                // because the machine has AVX; arrays are as long as the vectors.
                 unsafe {
                     let [a, b, c, d] = rows.map(|row| _mm256_loadu_pd(row.as_ptr()));
                     let (even, even2) = (_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d));

@@ -1,8 +1,9 @@
 //! Filters of volumes, a band of rows at a time.
 //!
-//! A task owns some rows of the output, in some planes, and walks through the planes from front to back. Of each plane it keeps the
-//! rows that the mask sees: converted, extended along x and, for separable taps, already filtered along x and y. They lie in a ring
-//! of as many planes as the mask is deep, which stays in the cache; so the sums along z read nothing from far away.
+//! A task owns some rows of the output, in some planes, and walks through the planes from front to back. Of each plane
+//! it keeps the rows that the mask sees: converted, extended along x and, for separable taps, already filtered along x
+//! and y. They lie in a ring of as many planes as the mask is deep, which stays in the cache; so the sums along z read
+//! nothing from far away.
 //!
 //! ```text
 //! for each plane of the input:
@@ -24,10 +25,12 @@ use apron_core::{
 /// Approximate number of bytes of a ring: half of a core's second-level cache.
 const RING_BYTES: usize = 1 << 19;
 
-/// Filters a volume, whose planes lie one below the other, in parallel: bit for bit what `apron_reference::volume` computes.
+/// Filters a volume, whose planes lie one below the other, in parallel: bit for bit what
+/// `apron_reference::volume` computes.
 ///
 /// # Errors
-/// As [`VolumeFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] if the volume or the output does not match the problem.
+/// As [`VolumeFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] if the volume or the output does
+/// not match the problem.
 pub fn volume<O: Pixel<Sum: Fma>>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Image<'static, O>> {
     pages::filled(problem.window()?.out.stacked(), |out| volume_into(stack, problem, out))
 }
@@ -246,8 +249,8 @@ fn run<S: Fma, O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter, mut out: 
     Ok(())
 }
 
-/// Returns the samples per row, rows and planes of a task: a ring that stays in the cache, of rows enough that those around them,
-/// which are filtered again for the next task, are few.
+/// Returns the samples per row, rows and planes of a task: a ring that stays in the cache, of rows enough that those
+/// around them, which are filtered again for the next task, are few.
 fn tile<S: Fma>(stages: &Stages<'_, S>) -> [usize; 3] {
     let (row, channels) = (stages.out.row_samples(), stages.channels());
     let (rows, planes) = (stages.out.height as usize, stages.out.depth as usize);

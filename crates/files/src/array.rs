@@ -86,12 +86,12 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// Reads the header of an image of at most `max_pixels` pixels, or of such images along the first dimension, or the first two.
-    /// Complex numbers are taken only if `complex` says so.
+    /// Reads the header of an image of at most `max_pixels` pixels, or of such images along the first dimension, or the
+    /// first two. Complex numbers are taken only if `complex` says so.
     ///
     /// # Errors
-    /// [`Error::Stack`] for a stack where an image is expected, [`Error::Complex`] for complex numbers where they are not taken,
-    /// [`Error::TooLarge`], and [`Error::Content`] for what is never taken.
+    /// [`Error::Stack`] for a stack where an image is expected, [`Error::Complex`] for complex numbers where they are
+    /// not taken, [`Error::TooLarge`], and [`Error::Content`] for what is never taken.
     pub(super) fn open(
         path: &Path,
         file: &mut dyn Source,
@@ -214,8 +214,8 @@ pub(super) fn sides_of_image(sides: &[u64]) -> Option<(u64, u64, u64)> {
     (height > 0 && width > 0).then_some((height, width, channels))
 }
 
-/// Returns shape, sample type and offset of the samples of an array that lies in the file as an image lies in memory, and whether
-/// they are parts of complex numbers, which are taken only if `complex` says so; `None` for any other file.
+/// Returns shape, sample type and offset of the samples of an array that lies in the file as an image lies in memory,
+/// and whether they are parts of complex numbers, which are taken only if `complex` says so; `None` for any other file.
 pub(super) fn layout(
     path: &Path,
     file: &mut dyn Source,
@@ -466,8 +466,8 @@ pub(super) fn has_parts(pixel: PixelType, channels: u32) -> bool {
     COMPLEX_KINDS.iter().any(|(_, of)| *of == pixel) && channels.is_multiple_of(2)
 }
 
-/// Writes the header of an image, or of images along `leading` dimensions of these sizes; with `complex`, of the numbers whose parts
-/// the channels [are](has_parts).
+/// Writes the header of an image, or of images along `leading` dimensions of these sizes; with `complex`, of the
+/// numbers whose parts the channels [are](has_parts).
 pub(super) fn write_image_header(
     file: &mut impl Write,
     leading: &[u32],
@@ -483,8 +483,8 @@ pub(super) fn write_image_header(
     write_header(file, kind, &shape)
 }
 
-/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels; with `complex`, of the
-/// numbers whose parts the channels are.
+/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels; with `complex`,
+/// of the numbers whose parts the channels are.
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, complex: bool) -> io::Result<()> {
     write_image_header(file, &[], (image.shape(), image.pixel_type()), complex)?;
     file.write_all(&image.bytes())

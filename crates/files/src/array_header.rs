@@ -1,4 +1,5 @@
-//! The dictionary in the header of a `.npy` file, as NumPy writes it: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+//! The dictionary in the header of a `.npy` file, as NumPy writes it:
+//! `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
 //!
 //! Parsers of all of Python's literals are ten crates and a percent of the program, for three entries.
 
@@ -34,8 +35,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Returns the length of what stands before the next `end` outside of quotes and brackets, or of all; `None` for quotes and
-/// brackets that do not match.
+/// Returns the length of what stands before the next `end` outside of quotes and brackets, or of all; `None` for quotes
+/// and brackets that do not match.
 fn value_length(text: &str, end: char) -> Option<usize> {
     let (mut quote, mut open) = (None, Vec::new());
     for (at, char) in text.char_indices() {

@@ -133,8 +133,8 @@ impl OutputPath<'_> {
         }
     }
 
-    /// Writes to a file that stays if the program ends, for the next run of the same job, and renames it to the path when it is
-    /// complete. `fill` gets the number of rows that are there.
+    /// Writes to a file that stays if the program ends, for the next run of the same job, and renames it to the path
+    /// when it is complete. `fill` gets the number of rows that are there.
     ///
     /// # Errors
     /// As [`write`](Self::write); rows that were written stay.

@@ -1,5 +1,5 @@
-//! Large reads and writes of files by several threads: one thread copies to and from the system's cache of files at a fraction of
-//! the memory's speed.
+//! Large reads and writes of files by several threads: one thread copies to and from the system's cache of files at a
+//! fraction of the memory's speed.
 
 use std::fs::File;
 use std::io;
@@ -45,8 +45,8 @@ pub(crate) fn write_unmapped(file: &File, bytes: &[u8], offset: u64) -> io::Resu
     bytes.par_chunks(PIECE).enumerate().try_for_each(|(piece, bytes)| file.write_all_at(bytes, at(piece)))
 }
 
-/// Writes through a mapping of the file, if that is in memory: such file systems let one thread write to a file at a time, but
-/// any number fill its pages. Returns whether it did.
+/// Writes through a mapping of the file, if that is in memory: such file systems let one thread write to a file at a
+/// time, but any number fill its pages. Returns whether it did.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // a mapping of a file that nobody else has a name for
 fn write_mapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<bool> {
@@ -57,8 +57,8 @@ fn write_mapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<bool> {
     if fstatfs(file)?.f_type as u64 != MEMORY {
         return Ok(false);
     }
-    // All pages are there before the first is written: a page that is missing would end the program by a signal. Only those of these
-    // bytes: the system goes through all pages that it is asked for, also where they are there.
+    // All pages are there before the first is written: a page that is missing would end the program by a signal. Only
+    // those of these bytes: the system goes through all pages that it is asked for, also where they are there.
     fallocate(file, FallocateFlags::empty(), offset, bytes.len() as u64)?;
     // SAFETY: the file is a draft of this process, which does not shorten it.
     let mut map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes.len()).map_mut(file)? };

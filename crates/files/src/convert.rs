@@ -29,8 +29,8 @@ pub fn convert(image: AnyImage<'static>, pixel: PixelType) -> apron_core::Result
     of_rows(image.shape(), &read, pixel)
 }
 
-/// Makes an image in this type of the rows that `read` reads. By a buffer, since a function for each pair of types would be
-/// much code.
+/// Makes an image in this type of the rows that `read` reads. By a buffer, since a function for each pair of
+/// types would be much code.
 fn of_rows(shape: Shape, read: &dyn Fn(u32, &mut [f64]), pixel: PixelType) -> apron_core::Result<AnyImage<'static>> {
     fn typed<T: Pixel>(shape: Shape, read: &dyn Fn(u32, &mut [f64])) -> apron_core::Result<AnyImage<'static>> {
         check_memory::<T>(shape.samples(), shape)?;

@@ -67,8 +67,8 @@ pub(crate) struct Named {
     name: Name,
 }
 
-/// A temporary file for other programs to write to, or between the steps of a job. It is removed when this is dropped, and by
-/// [`discard_drafts`].
+/// A temporary file for other programs to write to, or between the steps of a job. It is removed when this is dropped,
+/// and by [`discard_drafts`].
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -102,8 +102,9 @@ impl Scratch {
         Scratch::made(&format!("apron-{name}-"), extension, |builder| builder.tempfile())
     }
 
-    /// Creates an empty file in the folder of an output, where there is room for files of its size. It has no name, and a path
-    /// that is valid in this process; where the system cannot do that, it has a hidden name that ends with `extension`.
+    /// Creates an empty file in the folder of an output, where there is room for files of its size. It has no
+    /// name, and a path that is valid in this process; where the system cannot do that, it has a hidden name that
+    /// ends with `extension`.
     ///
     /// # Errors
     /// Errors of the folder.
@@ -196,8 +197,8 @@ impl Draft {
         Draft::publish_all(vec![(self, target)]).map_err(|(_, error)| error)
     }
 
-    /// Gives files their final names: a signal that is [heard](discard_drafts) finds all of them published, or none. Returns the
-    /// index of the first that cannot be published, and the reason.
+    /// Gives files their final names: a signal that is [heard](discard_drafts) finds all of them published, or none.
+    /// Returns the index of the first that cannot be published, and the reason.
     pub(crate) fn publish_all(drafts: Vec<(Draft, &Path)>) -> Result<(), (usize, io::Error)> {
         // Dropped after the lock: dropping a name locks the names.
         let mut left = Vec::new();

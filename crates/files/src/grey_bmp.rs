@@ -1,5 +1,5 @@
-//! What the decoder and the encoder of BMP files leave out: grey files have palettes of greys, which are expanded to three
-//! channels, and the density of pixels is neither read nor written.
+//! What the decoder and the encoder of BMP files leave out: grey files have palettes of greys, which are expanded to
+//! three channels, and the density of pixels is neither read nor written.
 
 use std::io::{ErrorKind, Read, Result, Seek, SeekFrom, Write};
 

@@ -48,8 +48,8 @@ impl TableOutput<'_> {
         })
     }
 
-    /// Writes the cells that are not empty; as an array they are int64 of shape (cells, columns + 1): the bin of each column,
-    /// and the count.
+    /// Writes the cells that are not empty; as an array they are int64 of shape (cells, columns + 1): the bin of each
+    /// column, and the count.
     ///
     /// # Errors
     /// As [`write_cells`](Self::write_cells).
@@ -119,8 +119,8 @@ fn lines<T: Display>(text: &mut String, edges: &[Edges], cells: impl Iterator<It
     }
 }
 
-/// Makes an object with the numbers of bins, all edges, and the cells as nested lists, one in the other for each column; an
-/// infinite edge is null in JSON.
+/// Makes an object with the numbers of bins, all edges, and the cells as nested lists, one in the other for each
+/// column; an infinite edge is null in JSON.
 ///
 /// ```
 /// use apron_core::Edges;
@@ -141,8 +141,8 @@ pub fn json_of_cells(edges: &[Edges], cells: Cells<'_>) -> Value {
     object
 }
 
-/// Makes an object with the numbers of bins, all edges, and a list for each cell that is not empty: the bin of each column, and
-/// the count.
+/// Makes an object with the numbers of bins, all edges, and a list for each cell that is not empty: the bin of each
+/// column, and the count.
 pub fn json_of_sparse(histogram: &SparseHistogram) -> Value {
     let mut object = json_of_edges(&histogram.edges);
     object["cells"] = json!(rows(histogram));

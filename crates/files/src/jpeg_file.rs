@@ -1,4 +1,5 @@
-//! JPEG files: decoded by the crate `zune-jpeg`, as the crate `image` does, and encoded by `libjpeg-turbo-rs`, as OpenCV does.
+//! JPEG files: decoded by the crate `zune-jpeg`, as the crate `image` does, and encoded by
+//! `libjpeg-turbo-rs`, as OpenCV does.
 
 use crate::atomic::Trouble;
 use crate::error::{CUT, Error, Result, check_pixels, tidy};
@@ -45,7 +46,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], max_pixels: u64) -> Result<AnyImag
     check_pixels(path, width as u64, height as u64, max_pixels)?;
     let grey = headers.input_colorspace() == Some(ColorSpace::Luma);
     let orientation = headers.exif().and_then(|exif| Orientation::from_exif_chunk(exif));
-    // The colours are chosen before the headers are read, so that grey needs another decoder; reading headers takes no time.
+    // The colours are chosen before the headers are read, so that grey needs another decoder; reading
+    // headers takes no time.
     drop(headers);
 
     let shape = Shape::new(width as u32, height as u32, if grey { 1 } else { 3 }).map_err(mistaken)?;

@@ -11,16 +11,17 @@ use tiff::decoder::Decoder;
 use tiff::decoder::ifd;
 use tiff::tags::Tag;
 
-/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF; the
-/// density of BMP; chunks, codecs, attributes and names of dimensions of Zarr; of `.npy`, whether numbers are complex.
+/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG
+/// and TIFF; the density of BMP; chunks, codecs, attributes and names of dimensions of Zarr; of `.npy`,
+/// whether numbers are complex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.
     pub icc: Option<Vec<u8>>,
     /// Pixels per inch, along rows and along columns.
     pub density: Option<(f64, f64)>,
-    /// Whether pairs of channels are the real and the imaginary parts of complex numbers: of an array of shape (height, width) or
-    /// (height, width, 1 to 2), which has half as many channels.
+    /// Whether pairs of channels are the real and the imaginary parts of complex numbers: of an array of shape (height,
+    /// width) or (height, width, 1 to 2), which has half as many channels.
     pub complex: bool,
     /// What an array of Zarr says beside its samples.
     pub(crate) zarr: Option<Box<Kept>>,
@@ -135,7 +136,8 @@ pub(super) fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
 const METRES: f64 = 0.0254;
 
 impl Metadata {
-    /// Returns the profile if it fits an image of this many channels: one for colours does not fit grey, nor the other way round.
+    /// Returns the profile if it fits an image of this many channels: one for colours does not fit grey,
+    /// nor the other way round.
     pub(crate) fn icc_for(&self, channels: u32) -> Option<&[u8]> {
         let space: &[u8] = if channels < 3 { b"GRAY" } else { b"RGB " };
         // The colour space is at byte 16 of the profile's header.

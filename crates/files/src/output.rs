@@ -65,12 +65,13 @@ pub fn check_extension(path: &Path) -> Result<()> {
 }
 
 impl<'a> ImageOutput<'a> {
-    /// Opens a file, in the format of its extension; for `.zarr` it is a folder. `pixel` is the type of the image's samples, if
-    /// known already.
+    /// Opens a file, in the format of its extension; for `.zarr` it is a folder. `pixel` is the type of the image's
+    /// samples, if known already.
     ///
     /// # Errors
-    /// [`Error::Extension`] for an extension that names no format, [`Error::NotBuilt`] for a format that this build does not
-    /// have, [`Error::Unfit`] for a format that does not support the type, [`Error::Write`] if no file can be created.
+    /// [`Error::Extension`] for an extension that names no format, [`Error::NotBuilt`] for a format that this
+    /// build does not have, [`Error::Unfit`] for a format that does not support the type, [`Error::Write`] if
+    /// no file can be created.
     pub fn new(path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
         ImageOutput::open(path, Format::of(path)?, pixel)
     }
@@ -176,8 +177,8 @@ impl<'a> ImageOutput<'a> {
     /// Writes the image; the file appears whole or not at all.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check) for an image that the format does not support, [`Error::Write`] for other errors; the
-    /// previous file is then unchanged.
+    /// Those of [`check`](Self::check) for an image that the format does not support, [`Error::Write`] for other
+    /// errors; the previous file is then unchanged.
     pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
         self.check(image.pixel_type(), image.shape().channels)?;
         if self.takes_rows() {
@@ -192,8 +193,8 @@ impl<'a> ImageOutput<'a> {
         })
     }
 
-    /// Whether an image can be [written by rows](Self::write_rows): to a `.npy` or TIFF file or a Zarr array, and not to the
-    /// standard output.
+    /// Whether an image can be [written by rows](Self::write_rows): to a `.npy` or TIFF file or a Zarr array, and not
+    /// to the standard output.
     pub fn takes_rows(&self) -> bool {
         match self.place {
             Place::Stdout => false,

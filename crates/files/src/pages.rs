@@ -1,5 +1,5 @@
-//! Files of several images: the pages of a TIFF, the stacks in `.npy` files and the planes of Zarr arrays, read and written one
-//! image at a time.
+//! Files of several images: the pages of a TIFF, the stacks in `.npy` files and the planes of Zarr arrays, read and
+//! written one image at a time.
 
 use crate::array::{self, Images, Taken};
 use crate::atomic::{OutputPath, Trouble};
@@ -22,9 +22,9 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A file of several images, open to be read image by image: a TIFF, whose pages may differ in shape and type; or a `.npy` file
-/// of shape (n, height, width) or (n, height, width, 1 to 4), whose first dimension counts images; or a Zarr array of such a shape,
-/// perhaps with dimensions of size 1 before.
+/// A file of several images, open to be read image by image: a TIFF, whose pages may differ in shape and type; or a
+/// `.npy` file of shape (n, height, width) or (n, height, width, 1 to 4), whose first dimension counts images; or a
+/// Zarr array of such a shape, perhaps with dimensions of size 1 before.
 ///
 /// ```
 /// use apron_core::{AnyImage, Image};
@@ -75,15 +75,15 @@ impl PagesFile {
     /// Opens a file. The limit of pixels and the type in `options` hold for each image; their page has no meaning here.
     ///
     /// # Errors
-    /// [`Error::Read`], and [`Error::Content`] for a file that is neither a TIFF nor a stack in a `.npy` file, is cut off, is in
-    /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels, [`Error::Complex`] for
-    /// one of complex numbers, unless they are asked for.
+    /// [`Error::Read`], and [`Error::Content`] for a file that is neither a TIFF nor a stack in a `.npy` file, is cut
+    /// off, is in Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels,
+    /// [`Error::Complex`] for one of complex numbers, unless they are asked for.
     pub fn open(path: &Path, options: ReadOptions) -> Result<PagesFile> {
         PagesFile::open_as(path, options, Taken::Images)
     }
 
-    /// Opens a file as [`open`](Self::open) does, whose images are the planes of a volume; or of several, in a `.npy` file of
-    /// shape (n, depth, height, width) with a width of at least 5.
+    /// Opens a file as [`open`](Self::open) does, whose images are the planes of a volume; or of several, in a `.npy`
+    /// file of shape (n, depth, height, width) with a width of at least 5.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -169,8 +169,8 @@ impl PagesFile {
         Ok((image, metadata))
     }
 
-    /// Reads consecutive images, from 0, whose samples are stored as they lie in memory; returns whether they are: those of a
-    /// TIFF are not, nor are images that are converted. `bytes` has their size.
+    /// Reads consecutive images, from 0, whose samples are stored as they lie in memory; returns whether they are:
+    /// those of a TIFF are not, nor are images that are converted. `bytes` has their size.
     ///
     /// # Errors
     /// [`Error::Read`], and [`Error::Content`] for chunks that are broken.
@@ -200,8 +200,8 @@ impl PagesFile {
     }
 }
 
-/// A file of several images that is being written: the pages of a TIFF, a stack in a `.npy` file, or the planes of a Zarr array.
-/// Unless it is [finished](Self::finish), nothing of it stays.
+/// A file of several images that is being written: the pages of a TIFF, a stack in a `.npy` file, or the planes of a
+/// Zarr array. Unless it is [finished](Self::finish), nothing of it stays.
 pub struct PagesDraft<'a> {
     output: &'a ImageOutput<'a>,
     made: Made<'a>,
@@ -245,8 +245,8 @@ enum To {
 }
 
 impl ImageOutput<'_> {
-    /// Returns the memory that a file of `pages` images of this shape and type, with the first one's metadata, takes while it is
-    /// [written](PagesDraft::write), beside the images, in bytes: the planes of one chunk of a Zarr.
+    /// Returns the memory that a file of `pages` images of this shape and type, with the first one's metadata, takes
+    /// while it is [written](PagesDraft::write), beside the images, in bytes: the planes of one chunk of a Zarr.
     pub fn held_by_pages(&self, (shape, pixel): (Shape, PixelType), pages: u32, metadata: &Metadata) -> u64 {
         #[cfg(feature = "zarr")]
         if self.folder().is_some() {
@@ -256,7 +256,8 @@ impl ImageOutput<'_> {
         0
     }
 
-    /// Starts a file of `pages` images, at least 1, each to be [written](PagesDraft::write) then; for `.npy`, TIFF and Zarr.
+    /// Starts a file of `pages` images, at least 1, each to be [written](PagesDraft::write) then; for
+    /// `.npy`, TIFF and Zarr.
     ///
     /// # Errors
     /// [`Error::OneImage`] for another format and for the standard output, [`Error::Write`] if no file can be created.
@@ -272,7 +273,8 @@ impl ImageOutput<'_> {
         Ok(PagesDraft { output: self, made, pages, volumes: 1, written: 0, to: To::Start })
     }
 
-    /// Starts a file of several volumes of `planes` images each, as [`pages`](Self::pages) does; more than one only for `.npy`.
+    /// Starts a file of several volumes of `planes` images each, as [`pages`](Self::pages) does; more
+    /// than one only for `.npy`.
     ///
     /// # Errors
     /// As [`pages`](Self::pages); [`Error::OneVolume`] for another format.
@@ -285,19 +287,20 @@ impl ImageOutput<'_> {
 }
 
 impl PagesDraft<'_> {
-    /// Writes the next image, with its metadata where the format is TIFF. Whether numbers of a `.npy` file are complex, and the metadata
-    /// of a Zarr, are said with the first.
+    /// Writes the next image, with its metadata where the format is TIFF. Whether numbers of a `.npy` file are complex,
+    /// and the metadata of a Zarr, are said with the first.
     ///
     /// # Errors
-    /// [`Error::Unfit`] and [`Error::ComplexUnfit`] for an image that the format does not hold, [`Error::Uneven`] for one of another
-    /// shape or type than the first, unless the format is TIFF; [`Error::Write`] for errors of the system, for more images than were said, and for a
-    /// TIFF whose later pages make it larger than 4 GiB though it was not to be expected from the first.
+    /// [`Error::Unfit`] and [`Error::ComplexUnfit`] for an image that the format does not hold, [`Error::Uneven`] for
+    /// one of another shape or type than the first, unless the format is TIFF; [`Error::Write`] for errors of the
+    /// system, for more images than were said, and for a TIFF whose later pages make it larger than 4 GiB though it was
+    /// not to be expected from the first.
     pub fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<()> {
         self.write_stacked(&image.bytes(), (image.shape(), image.pixel_type()), metadata)
     }
 
-    /// Writes the next images, which lie in `bytes` without gaps, as [`write`](Self::write) does one: of this shape and type, with
-    /// these metadata.
+    /// Writes the next images, which lie in `bytes` without gaps, as [`write`](Self::write) does one: of this shape and
+    /// type, with these metadata.
     ///
     /// # Errors
     /// As [`write`](Self::write).

@@ -1,5 +1,6 @@
-//! Outputs that a later run goes on with: the file or folder `OUT.partial`, and `OUT.partial.json`, which says for what job it is and
-//! how many rows are there. Rows count when the disk has them, so that no run goes on behind a piece that is half written.
+//! Outputs that a later run goes on with: the file or folder `OUT.partial`, and `OUT.partial.json`, which says for
+//! what job it is and how many rows are there. Rows count when the disk has them, so that no run goes on behind a
+//! piece that is half written.
 
 use crate::atomic::Trouble;
 use serde_json::{Value, json};
@@ -28,8 +29,8 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Opens what an earlier run of the job left, of rows of `row` bytes behind `start` bytes, or starts anew. Returns the number
-    /// of rows that are there.
+    /// Opens what an earlier run of the job left, of rows of `row` bytes behind `start` bytes, or starts anew. Returns
+    /// the number of rows that are there.
     pub(crate) fn open(target: &Path, job: &str, (start, row): (u64, u64)) -> Result<(Partial, u32), Trouble> {
         let [path, note] = [".partial", ".partial.json"].map(|more| with_more(target, more));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
@@ -45,8 +46,8 @@ impl Partial {
         Ok((partial, rows.unwrap_or(0)))
     }
 
-    /// Opens the folder that an earlier run of the job left, or starts an empty one. Returns the number of rows that are there.
-    /// A folder of another job is emptied if it has a note or the file `own`.
+    /// Opens the folder that an earlier run of the job left, or starts an empty one. Returns the number of rows that
+    /// are there. A folder of another job is emptied if it has a note or the file `own`.
     #[cfg(feature = "zarr")]
     pub(crate) fn open_folder(target: &Path, job: &str, own: &str) -> Result<(Partial, u32), Trouble> {
         let [path, note] = [".partial", ".partial.json"].map(|more| with_more(target, more));

@@ -58,8 +58,9 @@ pub struct ReadOptions {
     /// Type that samples are [converted](convert) to, which also allows arrays of numbers that no sample type holds.
     /// `None` for the file's type, or one that holds its numbers exactly.
     pub pixel: Option<PixelType>,
-    /// Whether arrays of complex numbers are taken, too, unless samples are converted: as images of f32 or f64 with two channels
-    /// for each number, its real and its imaginary part. The [`Metadata`](crate::Metadata) say whether it is such an image.
+    /// Whether arrays of complex numbers are taken, too, unless samples are converted: as images of f32 or f64
+    /// with two channels for each number, its real and its imaginary part. The [`Metadata`](crate::Metadata) say
+    /// whether it is such an image.
     pub complex: bool,
 }
 
@@ -80,7 +81,8 @@ pub struct Page {
     pub pages: u32,
 }
 
-/// Returns the number of pixels of an image, or of the first of several, from its header; `None` for a file that is no image.
+/// Returns the number of pixels of an image, or of the first of several, from its header; `None` for a
+/// file that is no image.
 pub fn pixels(path: &Path) -> Option<u64> {
     #[cfg(feature = "zarr")]
     if is_zarr(path) {
@@ -153,8 +155,9 @@ pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
 /// A panic of a decoder is caught, but reported on stderr unless the program has set a panic hook.
 ///
 /// # Errors
-/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Complex`] for complex numbers that the options do not take,
-/// [`Error::Content`] for a file that is broken or not supported, [`Error::Decoder`] if its decoder panicked, [`Error::Read`] if it cannot be read.
+/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Complex`] for complex numbers that the options do
+/// not take, [`Error::Content`] for a file that is broken or not supported, [`Error::Decoder`] if its decoder panicked,
+/// [`Error::Read`] if it cannot be read.
 pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
     decode_page(path, file, &ReadOptions::new(max_pixels)).map(|page| page.image)
 }
@@ -259,7 +262,8 @@ fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<Number
     guarded(path, || array::read_numbers(path, file, most))
 }
 
-/// Whether a path is a folder that is one image, by the names in it: an array or a group of Zarr, or one that ends with `.zarr`.
+/// Whether a path is a folder that is one image, by the names in it: an array or a group of Zarr, or one
+/// that ends with `.zarr`.
 pub fn is_zarr(path: &Path) -> bool {
     let named = || [".zarray", ".zgroup", "zarr.json"].iter().any(|name| path.join(name).is_file());
     path.is_dir() && (extension(path) == "zarr" || named())

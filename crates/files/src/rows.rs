@@ -43,17 +43,19 @@ enum Stored {
 
 impl RowsFile {
     /// Opens a file; `None` for one that can be read only as a whole: of another format, an array whose samples must be
-    /// converted or reordered, a TIFF whose planes are apart, that is turned, whose tiles are compressed by LZW, or whose strips
-    /// are larger than 64 MiB, a Zarr whose rows of chunks are larger than 1 GiB. Of a TIFF it is the first page.
+    /// converted or reordered, a TIFF whose planes are apart, that is turned, whose tiles are compressed by
+    /// LZW, or whose strips are larger than 64 MiB, a Zarr whose rows of chunks are larger than 1 GiB. Of a
+    /// TIFF it is the first page.
     ///
     /// # Errors
-    /// [`Error::Read`] and [`Error::Content`] for a file that is broken, [`Error::TooLarge`] for more than `max_pixels` pixels.
+    /// [`Error::Read`] and [`Error::Content`] for a file that is broken, [`Error::TooLarge`] for more
+    /// than `max_pixels` pixels.
     pub fn open(path: &Path, max_pixels: u64) -> Result<Option<RowsFile>> {
         RowsFile::open_with(path, &ReadOptions::new(max_pixels))
     }
 
-    /// Opens a file as [`open`](Self::open) does; one of complex numbers, too, if `options` take them. Their page and type have no
-    /// meaning here.
+    /// Opens a file as [`open`](Self::open) does; one of complex numbers, too, if `options` take them. Their page and
+    /// type have no meaning here.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -114,7 +116,8 @@ impl RowsFile {
         self.pages
     }
 
-    /// Keeps at most `most` bytes of rows decoded, or one row of strips, tiles or chunks. Returns the most that it keeps.
+    /// Keeps at most `most` bytes of rows decoded, or one row of strips, tiles or chunks. Returns
+    /// the most that it keeps.
     #[cfg_attr(not(feature = "zarr"), allow(unused_variables))]
     pub fn hold(&mut self, most: u64) -> u64 {
         match &mut self.stored {
@@ -166,8 +169,8 @@ enum To<'a> {
 }
 
 impl RowsDraft<'_> {
-    /// Writes consecutive rows from row `first` on. Those of a Zarr, and of a file that a later run may go on with, have to come
-    /// from top to bottom.
+    /// Writes consecutive rows from row `first` on. Those of a Zarr, and of a file that a later run may go on with,
+    /// have to come from top to bottom.
     ///
     /// # Errors
     /// Of the system.
@@ -191,7 +194,8 @@ impl RowsDraft<'_> {
 }
 
 impl ImageOutput<'_> {
-    /// Returns the memory that [`write_rows`](Self::write_rows) takes for an image, beside the rows that it is given, in bytes.
+    /// Returns the memory that [`write_rows`](Self::write_rows) takes for an image, beside the rows that
+    /// it is given, in bytes.
     pub fn held_bytes(&self, shape: Shape, pixel: PixelType) -> u64 {
         #[cfg(feature = "zarr")]
         if self.folder().is_some() {
@@ -201,12 +205,12 @@ impl ImageOutput<'_> {
         0
     }
 
-    /// Writes an image by rows, if the output [takes them](Self::takes_rows): `fill` writes all rows. The file appears whole or
-    /// not at all.
+    /// Writes an image by rows, if the output [takes them](Self::takes_rows): `fill` writes all rows. The file
+    /// appears whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Unfit`] for an image that the format does not support; [`Error::Write`] with the error of `fill` or of the
-    /// system; the previous file is then unchanged.
+    /// [`Error::Unfit`] for an image that the format does not support; [`Error::Write`] with the error of `fill` or of
+    /// the system; the previous file is then unchanged.
     pub fn write_rows(
         &self,
         shape: Shape,
@@ -228,9 +232,9 @@ impl ImageOutput<'_> {
         })
     }
 
-    /// As [`write_rows`](Self::write_rows), in a file or folder beside the output, `OUT.partial`, that stays if the program ends: the
-    /// next run of the same `job` goes on with it. `fill` also gets the number of rows that are there, and writes the rest from top
-    /// to bottom.
+    /// As [`write_rows`](Self::write_rows), in a file or folder beside the output, `OUT.partial`, that stays if the
+    /// program ends: the next run of the same `job` goes on with it. `fill` also gets the number of rows that are
+    /// there, and writes the rest from top to bottom.
     ///
     /// # Errors
     /// As [`write_rows`](Self::write_rows); what was written stays.
@@ -250,12 +254,13 @@ impl ImageOutput<'_> {
         self.resume((head, row), ((shape, None), pixel), None, job, fill)
     }
 
-    /// As [`resume_rows`](Self::resume_rows), of volumes: what is written, counted and noted as a row is a plane of this shape, of
-    /// `depth` planes for each of `volumes` volumes one after the other, of which there is more than one only in `.npy` files. The
-    /// metadata are the volumes'.
+    /// As [`resume_rows`](Self::resume_rows), of volumes: what is written, counted and noted as a row is a plane of
+    /// this shape, of `depth` planes for each of `volumes` volumes one after the other, of which there is more than one
+    /// only in `.npy` files. The metadata are the volumes'.
     ///
     /// # Errors
-    /// As [`resume_rows`](Self::resume_rows); [`Error::Write`] for TIFF, and [`Error::OneVolume`] for more than one in a Zarr.
+    /// As [`resume_rows`](Self::resume_rows); [`Error::Write`] for TIFF, and [`Error::OneVolume`] for
+    /// more than one in a Zarr.
     pub fn resume_planes(
         &self,
         (plane, pixel): (Shape, PixelType),
@@ -279,7 +284,8 @@ impl ImageOutput<'_> {
         self.resume((head, bytes), ((plane, Some(depth)), pixel), Some(metadata), job, fill)
     }
 
-    /// Lets `fill` go on with rows of `row` bytes behind a file's head, or with the lines of a Zarr of this shape and type.
+    /// Lets `fill` go on with rows of `row` bytes behind a file's head, or with the lines of a Zarr
+    /// of this shape and type.
     fn resume(
         &self,
         (head, row): (Vec<u8>, u64),

@@ -42,8 +42,8 @@ impl<'a> TableOutput<'a> {
         Ok(TableOutput { path: OutputPath::new(path)?, format })
     }
 
-    /// Writes counts to a file that is yet to be [published](crate::publish); with `per_channel`, channels are kept apart even
-    /// if there is only one.
+    /// Writes counts to a file that is yet to be [published](crate::publish); with `per_channel`, channels are kept
+    /// apart even if there is only one.
     ///
     /// # Errors
     /// [`Error::Write`]; the previous file is then unchanged.

@@ -1,5 +1,5 @@
-//! TIFF files: all that are written, and those that are read of other samples than u8 and u16, as instruments write them;
-//! the crate `image` does not read them, and writes no pixel density.
+//! TIFF files: all that are written, and those that are read of other samples than u8 and u16, as instruments write
+//! them; the crate `image` does not read them, and writes no pixel density.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
@@ -17,7 +17,8 @@ use tiff::tags::{
     CompressionMethod, ExtraSamples, PhotometricInterpretation, PlanarConfiguration, ResolutionUnit, SampleFormat, Tag,
 };
 
-/// Returns the sample type for a number of bits per sample and TIFF's number of the format: 1 unsigned, 2 signed, 3 floating point.
+/// Returns the sample type for a number of bits per sample and TIFF's number of the format: 1 unsigned, 2
+/// signed, 3 floating point.
 fn sample_type(bits: u8, format: u16) -> Option<PixelType> {
     Some(match (bits, format) {
         (8, 1) => PixelType::U8,
@@ -217,7 +218,8 @@ fn write_tags<W: Write + Seek, K: TiffKind>(
 
 /// A file of several uncompressed pages that is being written.
 ///
-/// The encoder's writer is not buffered: what a buffer held last would be written when the encoder is dropped, without an error.
+/// The encoder's writer is not buffered: what a buffer held last would be written when the encoder is
+/// dropped, without an error.
 pub(super) enum Pages {
     /// With the number of sample bytes that are written.
     Classic(TiffEncoder<File, TiffKindStandard>, u64),
@@ -225,8 +227,8 @@ pub(super) enum Pages {
 }
 
 impl Pages {
-    /// Starts a file at its first byte: a BigTIFF if pages of `bytes` bytes in all are expected, which is more than 2 GiB. Up to
-    /// 4 GiB there is room for pages that are larger than expected.
+    /// Starts a file at its first byte: a BigTIFF if pages of `bytes` bytes in all are expected, which is more than 2
+    /// GiB. Up to 4 GiB there is room for pages that are larger than expected.
     pub(super) fn new(file: File, bytes: u64) -> Result<Pages, Trouble> {
         Ok(match bytes > MAX_CLASSIC / 2 {
             true => Pages::Big(TiffEncoder::new_generic(file)?),
@@ -237,7 +239,8 @@ impl Pages {
     /// Writes the next page.
     ///
     /// # Errors
-    /// Of the system, for an image that TIFF does not hold, and if a file with offsets of 32 bits would be larger than 4 GiB.
+    /// Of the system, for an image that TIFF does not hold, and if a file with offsets of 32 bits would
+    /// be larger than 4 GiB.
     pub(super) fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<(), Trouble> {
         match self {
             Pages::Classic(encoder, written) => {

@@ -46,7 +46,8 @@ fn decoder<'a>(file: &'a mut dyn Source) -> TiffResult<Reader<'a>> {
 }
 
 impl Layout {
-    /// Finds the layout of a page; `None` for an image of another type, or a file that the general reader has to explain.
+    /// Finds the layout of a page; `None` for an image of another type, or a file that the general
+    /// reader has to explain.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for sides beyond an image's.
@@ -106,7 +107,8 @@ struct Found {
 impl Found {
     fn of(decoder: &mut Reader<'_>) -> TiffResult<Option<Found>> {
         let mut tag = |tag, default: u16| decoder.find_tag_unsigned::<u16>(tag).map(|found| found.unwrap_or(default));
-        // Planes together, the first row at the top, and no differences of samples, which the general reader takes as well.
+        // Planes together, the first row at the top, and no differences of samples, which the general
+        // reader takes as well.
         let (planes, turned) = (tag(Tag::PlanarConfiguration, 1)?, tag(Tag::Orientation, 1)?);
         let (compression, predictor) = (tag(Tag::Compression, 1)?, tag(Tag::Predictor, 1)?);
         let colours = tag(Tag::PhotometricInterpretation, u16::MAX)?;

@@ -131,8 +131,8 @@ impl GpuBuffer {
         self.write_from(HostRows::packed(bytes))
     }
 
-    /// Overwrites the buffer with rows of host memory, as [`write`](Self::write). Pinned memory is copied in place, large
-    /// pageable rows by several threads.
+    /// Overwrites the buffer with rows of host memory, as [`write`](Self::write). Pinned memory is copied in place,
+    /// large pageable rows by several threads.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -212,8 +212,8 @@ impl GpuBuffer {
         self.read_to(HostRowsMut::packed(bytes))
     }
 
-    /// Copies the bytes to rows of host memory, as [`read`](Self::read). Pinned memory is copied in place, large pageable
-    /// rows by several threads.
+    /// Copies the bytes to rows of host memory, as [`read`](Self::read). Pinned memory is copied in place, large
+    /// pageable rows by several threads.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -302,8 +302,8 @@ impl GpuBuffer {
     }
 }
 
-/// Describes a copy of rows between host memory and contiguous device memory; both addresses are left open, and the pitch on
-/// the host.
+/// Describes a copy of rows between host memory and contiguous device memory; both addresses are left open, and
+/// the pitch on the host.
 fn host_copy(rows: Rows) -> CUDA_MEMCPY2D {
     let Rows { bytes, count, .. } = rows;
     CUDA_MEMCPY2D {

@@ -161,7 +161,8 @@ impl Gpu {
         Ok(Gpu { device, stream, others: [].into() })
     }
 
-    /// Returns the GPU with a new stream: work on the two streams is not ordered. GPUs that share its jobs keep their streams.
+    /// Returns the GPU with a new stream: work on the two streams is not ordered. GPUs that share its
+    /// jobs keep their streams.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver cannot create a stream.

@@ -159,8 +159,8 @@ fn is_pinned(start: *const u8, rows: Rows) -> bool {
     let kind = |address: usize| {
         let (mut kind, mut which) = (0u32, CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
         let mut place: *mut c_void = (&raw mut kind).cast();
-        // SAFETY: writes only the variable, which has the size of the attribute. Of memory that the driver does not know the
-        // attribute is 0, where cuPointerGetAttribute would be an error.
+        // SAFETY: writes only the variable, which has the size of the attribute. Of memory that the driver does not
+        // know the attribute is 0, where cuPointerGetAttribute would be an error.
         let asked = unsafe { cuPointerGetAttributes(1, &mut which, &mut place, address as u64) };
         (asked == cudaError_enum::CUDA_SUCCESS).then_some(kind)
     };

@@ -1,9 +1,10 @@
 //! Lanes: several copies between host and device at a time, by several threads.
 //!
-//! The driver's own copies of pageable memory are those of one thread, and where memory is fresh, that thread also waits for
-//! its page faults. A lane is a thread with a stream and two pinned slots of [`SLOT_BYTES`]; it fills one slot while the bulk
-//! copy of the other is under way. Threads and streams start with the first large copy and stay, since both cost more than
-//! a small copy; slots are pinned when they are first used. There are at most [`MOST_LANES`] per GPU: 64 MiB of pinned memory.
+//! The driver's own copies of pageable memory are those of one thread, and where memory is fresh, that thread also
+//! waits for its page faults. A lane is a thread with a stream and two pinned slots of [`SLOT_BYTES`]; it fills one
+//! slot while the bulk copy of the other is under way. Threads and streams start with the first large copy and stay,
+//! since both cost more than a small copy; slots are pinned when they are first used. There are at most [`MOST_LANES`]
+//! per GPU: 64 MiB of pinned memory.
 
 use crate::device::{Gpu, OpenDevice};
 use crate::error::{checked, driver};
@@ -50,8 +51,8 @@ pub(crate) struct Lane {
     pub(crate) stream: Arc<CustStream>,
     /// Pinned on first use; `None` if the system does not let the driver pin memory, whose own copies then do.
     slots: OnceCell<Option<Slots>>,
-    /// Stream of uploads from pinned rows, so that the next does not wait for the download of the last result; `None` if it
-    /// cannot be created.
+    /// Stream of uploads from pinned rows, so that the next does not wait for the download of the last result; `None`
+    /// if it cannot be created.
     ahead: OnceCell<Option<CustStream>>,
     /// Pairs of events that time kernels, for the next work of the lane.
     pub(crate) events: RefCell<Vec<[Event; 2]>>,
@@ -86,8 +87,8 @@ impl Lane {
         self.stream.synchronize().and(ahead).map_err(|error| driver("waiting for a lane", error))
     }
 
-    /// Enqueues copies of `pieces`, ranges of the rows' bytes, to the device, where byte 0 of the rows is at `address`. When
-    /// it returns, the rows may be changed, but for pinned rows, which are read in place.
+    /// Enqueues copies of `pieces`, ranges of the rows' bytes, to the device, where byte 0 of the rows is at `address`.
+    /// When it returns, the rows may be changed, but for pinned rows, which are read in place.
     pub(crate) fn upload(
         &self,
         rows: HostRows<'_>,
@@ -105,8 +106,8 @@ impl Lane {
         pieces: impl Iterator<Item = Range<usize>>,
         address: u64,
     ) -> Result<()> {
-        // SAFETY: the caller's buffer has the bytes. A slot is not written before its copy is done; from pageable memory the
-        // driver has taken the bytes when the call returns.
+        // SAFETY: the caller's buffer has the bytes. A slot is not written before its copy is done; from pageable
+        // memory the driver has taken the bytes when the call returns.
         let copy = |from: *const u8, to: u64, bytes: usize| unsafe {
             checked(cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream.as_inner()), || copying(bytes, "to"))
         };
@@ -131,8 +132,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Copies `pieces` from the device, where byte 0 of the rows is at `address`, and waits for them, but not for copies to
-    /// pinned rows, which are written in place.
+    /// Copies `pieces` from the device, where byte 0 of the rows is at `address`, and waits for them, but not for
+    /// copies to pinned rows, which are written in place.
     ///
     /// # Safety
     /// No other thread accesses the pieces.
@@ -143,8 +144,8 @@ impl Lane {
         address: u64,
     ) -> Result<()> {
         let stream = self.stream.as_inner();
-        // SAFETY: the caller's buffer has the bytes. A slot is read when its copy is done, and the caller waits before others
-        // use pinned rows.
+        // SAFETY: the caller's buffer has the bytes. A slot is read when its copy is done, and the caller waits before
+        // others use pinned rows.
         let copy = |to: *mut u8, from: u64, bytes: usize| unsafe {
             checked(cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream), || copying(bytes, "from"))
         };
@@ -216,7 +217,8 @@ impl Lanes {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a lane; `None` if other work uses all of them, or if no stream can be created. The context must be current.
+    /// Takes a lane; `None` if other work uses all of them, or if no stream can be created. The
+    /// context must be current.
     fn take(&self) -> Option<Lane> {
         let mut existing = self.existing();
         if let Some(lane) = existing.free.pop() {
@@ -239,8 +241,8 @@ impl Lanes {
 }
 
 impl OpenDevice {
-    /// Runs `work` on up to `most` lanes, and waits for all of them; `None` if there are no lanes. The lanes' streams run
-    /// behind all work enqueued on `stream` so far, and work enqueued on it later runs behind them.
+    /// Runs `work` on up to `most` lanes, and waits for all of them; `None` if there are no lanes. The lanes' streams
+    /// run behind all work enqueued on `stream` so far, and work enqueued on it later runs behind them.
     pub(crate) fn on_lanes(
         self: &Arc<Self>,
         stream: &Stream,

@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Lanes between pinned images: nothing is copied by the host, and more threads only wait for the driver and each other.
+/// Lanes between pinned images: nothing is copied by the host, and more threads only wait for the
+/// driver and each other.
 const PINNED_LANES: usize = 2;
 
 /// A strip of an image's result.
@@ -68,8 +69,8 @@ impl Gpu {
         Ok(HostRows::packed(bytes).looked_up().pinned)
     }
 
-    /// Computes strips on up to `lanes` lanes, each with one stream and one thread, as long as `parts` has strips; those
-    /// that fail go back to it. Returns the first failure, or `None` where there are no lanes.
+    /// Computes strips on up to `lanes` lanes, each with one stream and one thread, as long as `parts` has strips;
+    /// those that fail go back to it. Returns the first failure, or `None` where there are no lanes.
     fn on_strips(
         &self,
         (strips, lanes): (&[StripJob<'_>], usize),
@@ -155,9 +156,10 @@ impl Gpu {
 }
 
 /// Computes strips of an image on the host into an image on the host: copies to the device, kernels and copies back of
-/// several strips at a time, on one GPU or on several, each with its own recipes for the same strips. Runs behind all work
-/// enqueued on the handles, and waits for the strips. A GPU with too little memory computes fewer strips at a time; the strips
-/// of one that fails go to the others. Returns the time of all kernels; `None` where there are no lanes.
+/// several strips at a time, on one GPU or on several, each with its own recipes for the same strips. Runs
+/// behind all work enqueued on the handles, and waits for the strips. A GPU with too little memory computes
+/// fewer strips at a time; the strips of one that fails go to the others. Returns the time of all kernels;
+/// `None` where there are no lanes.
 ///
 /// # Errors
 /// As [`execute`](Gpu::execute), if all GPUs fail.

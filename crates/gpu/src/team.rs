@@ -38,8 +38,8 @@ impl Parts {
     }
 }
 
-/// Runs `work` for each worker, on one thread each, until all parts are done. A worker that fails gives back what it has
-/// not done, which the others take. Returns whether all parts are done: not if the workers took no more.
+/// Runs `work` for each worker, on one thread each, until all parts are done. A worker that fails gives back what it
+/// has not done, which the others take. Returns whether all parts are done: not if the workers took no more.
 ///
 /// # Errors
 /// The first worker's, if all failed.

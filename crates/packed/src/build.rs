@@ -15,8 +15,8 @@ type Source = (String, u32, PathBuf);
 /// Compresses the files `FAMILY/NAME.sm_TARGET.EXTENSION` of `folder` into `OUT_DIR`, and writes `pack.rs` there: an
 /// expression of type [`Pack`](crate::Pack).
 ///
-/// Groups of several files have up to `window` bytes. A larger window makes the pack smaller, and a file of it slower to
-/// read: the files before it in its group are decompressed with it, at some 200 MB/s.
+/// Groups of several files have up to `window` bytes. A larger window makes the pack smaller, and a file of it slower
+/// to read: the files before it in its group are decompressed with it, at some 200 MB/s.
 ///
 /// `is_code` says that the files are machine code, in words of 16 bytes.
 ///

@@ -105,8 +105,8 @@ fn blocked_grids(out: Shape, height: u32) -> [[u32; 2]; 2] {
     [[strips * out.channels, rows], blocks([out.width * out.channels, out.height], BLOCKED_COLUMNS_TILE)]
 }
 
-/// Least taps of a row with integer output for which a pass along rows is faster than the kernels of dense masks: on an H100
-/// 15x1 over u8 4096x4096 takes 0.120 ms as a pass, 31x1 0.134 (`words-dense` on an H200 0.104 and 0.144).
+/// Least taps of a row with integer output for which a pass along rows is faster than the kernels of dense masks: on an
+/// H100 15x1 over u8 4096x4096 takes 0.120 ms as a pass, 31x1 0.134 (`words-dense` on an H200 0.104 and 0.144).
 const LEAST_INTEGER_LINE: u32 = 25;
 
 /// Returns the axis of a mask of a single row (0) or column (1), if along the other one an output has the number of its
@@ -302,8 +302,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
     Variant { rank: 45, ..Variant::new("conv1d-blocked", Family::Conv1d, "any number of taps", &For(blocked)) },
-    // Before the variants of squares: where it takes a mask, no other has a kernel for its shape. Not swept: in the table a mask of one
-    // row would share its row with a square of as many taps.
+    // Before the variants of squares: where it takes a mask, no other has a kernel for its shape. Not swept: in the
+    // table a mask of one row would share its row with a square of as many taps.
     Variant {
         rank: 5,
         kernels: "conv1d-blocked",

@@ -13,8 +13,8 @@ use std::sync::Arc;
 const F32: ElementType = ElementType::F32;
 
 /// Complex numbers of a launch of several passes: 256 MiB. On an H100 4096x4096 samples under a
-/// mask of 129x129 take 0.48 ms in one group of tiles, 0.52 in two, and 0.68 in 16, whose numbers would stay in the second-level
-/// cache.
+/// mask of 129x129 take 0.48 ms in one group of tiles, 0.52 in two, and 0.68 in 16, whose numbers would stay in
+/// the second-level cache.
 const NUMBERS: u32 = 1 << 25;
 
 /// Whether the kernel of one launch takes the problem's tiles.

@@ -96,8 +96,8 @@ impl Windows {
         Ok((buffers, launches))
     }
 
-    /// Returns the shared memory layout of a block that sums along rows: pieces as long as possible, but short enough that
-    /// there are some blocks per multiprocessor; then steps of as many rows as a piece has room for.
+    /// Returns the shared memory layout of a block that sums along rows: pieces as long as possible, but short enough
+    /// that there are some blocks per multiprocessor; then steps of as many rows as a piece has room for.
     fn ordered_tile(
         &self,
         kernel: Kernel,
@@ -129,7 +129,8 @@ impl Windows {
     }
 }
 
-/// Returns the sums per sample of a kernel that sums along rows, the bytes per sum, and the bytes per sample of its tile.
+/// Returns the sums per sample of a kernel that sums along rows, the bytes per sum, and the bytes
+/// per sample of its tile.
 fn ordered_sums(kernel: Kernel) -> [u32; 3] {
     let SharedMemory::OrderedTile(sums) = kernel.facts().shared else { return [1, 4, 4] };
     sums
@@ -167,8 +168,8 @@ mod tests {
     #[test]
     fn chunks_of_rows_outside_the_image_have_totals_and_no_sums() {
         let (recipe, params) = mean(511, (4096, 4096, 1), Extent::Same);
-        // Windows start at row -255, in chunk -16, and the last of them ends at row 4350, in chunk 271. Chunks between are
-        // -15 to 271, of which 0 to 256 have sums along rows.
+        // Windows start at row -255, in chunk -16, and the last of them ends at row 4350, in chunk 271. Chunks between
+        // are -15 to 271, of which 0 to 256 have sums along rows.
         assert_eq!((params.first_chunk, params.chunks), (-15, 287));
         assert_eq!(recipe.launches[0].blocks[1], 287);
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems / 4096)).collect();
@@ -184,7 +185,8 @@ mod tests {
     #[test]
     fn pieces_are_long_and_few_blocks_short() {
         let of = |side, shape| mean(side, shape, Extent::Same).1;
-        // The first chunk of 4097 pixels starts a pixel before the first window; 257 chunks in pieces of at most 128 (32).
+        // The first chunk of 4097 pixels starts a pixel before the first window; 257 chunks in
+        // pieces of at most 128 (32).
         assert_eq!((of(511, (4096, 4096, 1)).tile.chunks, of(511, (4096, 4096, 4)).tile.chunks), (86, 29));
         // 17 chunks of rows of 256 pixels.
         let small = of(31, (256, 256, 1));

@@ -89,8 +89,8 @@ struct Placed {
     taps: Vec<f32>,
 }
 
-/// Returns the kernel of a side, the input column and row under its first taps at the first output, and both parts; `None`
-/// if there is no such kernel, or it does not take the parts.
+/// Returns the kernel of a side, the input column and row under its first taps at the first output, and both parts;
+/// `None` if there is no such kernel, or it does not take the parts.
 fn kernel(problem: &Paired, variant: &Variant, side: u32) -> Option<(Kernel, [i32; 2], [Placed; 2])> {
     let (src, dst) = (problem.src.element(), problem.dst.element());
     // Bulk asynchronous copies need whole pieces of 16 bytes.
@@ -116,8 +116,8 @@ fn kernel(problem: &Paired, variant: &Variant, side: u32) -> Option<(Kernel, [i3
     Some((kernel, first, parts))
 }
 
-/// Returns the input column and row under the first taps of a window of `side` x `side` samples, for the first output: all
-/// taps are under the window, and the image itself is in its middle.
+/// Returns the input column and row under the first taps of a window of `side` x `side` samples, for the first output:
+/// all taps are under the window, and the image itself is in its middle.
 fn first(problem: &Paired, side: u32) -> Option<[i32; 2]> {
     let side = side as i32;
     let mut spans = [(i32::MAX, i32::MIN); 2];
@@ -136,8 +136,8 @@ fn first(problem: &Paired, side: u32) -> Option<[i32; 2]> {
     Some([first[0]?, first[1]?])
 }
 
-/// Returns the kernel's taps, along rows and along columns, with those of the filter from `at` on. Taps along the rows of
-/// bytes are in the kernels' units.
+/// Returns the kernel's taps, along rows and along columns, with those of the filter from `at` on. Taps along the rows
+/// of bytes are in the kernels' units.
 fn taps(filter: &Separable, at: [u32; 2], side: u32) -> Vec<f32> {
     let stride = tap_stride(side) as usize;
     let scale = if filter.src == PixelType::U8 { 1.0 / BYTE_UNIT } else { 1.0 };
@@ -149,10 +149,10 @@ fn taps(filter: &Separable, at: [u32; 2], side: u32) -> Vec<f32> {
     all
 }
 
-/// Returns why the kernels of bytes do not take the problem, if so. They multiply by taps of 0 where a part has none, and
-/// start sums at 0: that changes no sum that is finite and never -0. A product of a sample is a multiple of a tap's last
-/// place, and so are sums along a row; no product down a column of two such places vanishes if both taps' product is
-/// above 2^-100. Bytes are rounded from f64 whose integers are exact, and lengths from f32.
+/// Returns why the kernels of bytes do not take the problem, if so. They multiply by taps of 0 where a part has none,
+/// and start sums at 0: that changes no sum that is finite and never -0. A product of a sample is a multiple of a tap's
+/// last place, and so are sums along a row; no product down a column of two such places vanishes if both taps' product
+/// is above 2^-100. Bytes are rounded from f64 whose integers are exact, and lengths from f32.
 fn bytes(problem: &Paired) -> Result<(), String> {
     let (_, constant) = problem.border.mode();
     if !problem.src.holds(constant) {

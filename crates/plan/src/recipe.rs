@@ -69,8 +69,8 @@ pub struct Launch {
     pub dst: usize,
     /// The kernel's parameters after the two addresses; they name further buffers by index.
     pub params: Params,
-    /// The taps, for kernels that take taps; at most [`apron_abi::MAX_TAPS`] if they are in constant memory. Launches with the
-    /// same allocation share one copy of taps in global memory.
+    /// The taps, for kernels that take taps; at most [`apron_abi::MAX_TAPS`] if they are in constant memory. Launches
+    /// with the same allocation share one copy of taps in global memory.
     pub taps: Arc<[f32]>,
 }
 

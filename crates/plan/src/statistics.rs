@@ -42,7 +42,8 @@ fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result
 }
 
 /// Returns the recipe of the exact sums of integers of 32 or 64 bits, of `apart` channels: the words of
-/// [`IntegerTotals`](apron_abi::IntegerTotals) of each block, all blocks of a channel after the other. `None` for other types.
+/// [`IntegerTotals`](apron_abi::IntegerTotals) of each block, all blocks of a channel after the other.
+/// `None` for other types.
 pub fn integer_totals(shape: Shape, src: PixelType, apart: u32) -> Option<Recipe> {
     let kernel = match src {
         PixelType::U32 => Kernel::statistics_row_sums_totals_u32_u64,

@@ -26,8 +26,8 @@ pub struct Variant {
     /// Whether another variant that takes the problem is always preferred: so for programs of the source articles that
     /// were never the fastest. By name it runs as any other.
     pub by_name: bool,
-    /// Whether a sweep times it, if other variants solve problems of its kind. Not where the problem alone decides between them, or where
-    /// the table's keys cannot describe the problem.
+    /// Whether a sweep times it, if other variants solve problems of its kind. Not where the problem alone decides
+    /// between them, or where the table's keys cannot describe the problem.
     pub(crate) swept: bool,
     /// The grids that a sweep tries.
     pub(crate) grids: Grids,

@@ -77,7 +77,8 @@ impl Windows {
             origin_x: self.window.origin_x,
             origin_y: self.window.origin_y,
             rows,
-            // A mean over an odd number of samples is never halfway between two integers: it is at least 1 / (2 n) away.
+            // A mean over an odd number of samples is never halfway between two integers: it is at
+            // least 1 / (2 n) away.
             plain: plain as u32,
             multiplier,
             shift,
@@ -124,15 +125,16 @@ impl Windows {
         terms
     }
 
-    /// Returns the shared memory layout of a strip: the one with the least work. Wide strips sum fewer columns twice, and leave room
-    /// for fewer resident blocks. Blocks of one channel are an alternative for wide windows of several channels.
+    /// Returns the shared memory layout of a strip: the one with the least work. Wide strips sum fewer columns
+    /// twice, and leave room for fewer resident blocks. Blocks of one channel are an alternative for wide
+    /// windows of several channels.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
         let SharedMemory::SlidingTile(sums) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        // Samples that all blocks sum per step of eight rows; half as many again in blocks of one channel among others, which load sample
-        // by sample, and where a multiprocessor has room for one block only.
+        // Samples that all blocks sum per step of eight rows; half as many again in blocks of one channel among others,
+        // which load sample by sample, and where a multiprocessor has room for one block only.
         let work = |tile: &SlidingTile| {
             let blocks = out.width.div_ceil(tile.strip) as u64 * (out.channels / tile.channels) as u64;
             let half_again = |yes: bool| if yes { 3 } else { 2 };
@@ -154,8 +156,8 @@ impl Windows {
         Ok(SlidingTile { strip: out.width.div_ceil(strips).next_multiple_of(WINDOWS_QUAD), ..tile })
     }
 
-    /// Returns the output rows per block: such that all blocks are resident at once, but at least half of the rows that a
-    /// block's first sums take; whole chunks.
+    /// Returns the output rows per block: such that all blocks are resident at once, but at least half of the rows that
+    /// a block's first sums take; whole chunks.
     fn rows(&self, tile: &SlidingTile, strips: u32, machine: &Machine) -> u32 {
         let height = self.size[1];
         let first = if height >= TALL { height / WINDOWS_CHUNK + WINDOWS_CHUNK } else { height };
@@ -166,12 +168,12 @@ impl Windows {
     }
 }
 
-/// Returns a multiplier and a shift that make the rounded mean of `count` samples, an odd number, of each sum up to `most`:
-/// `((sum + count / 2) * multiplier) >> (32 + shift)`. Zeros if there are none.
+/// Returns a multiplier and a shift that make the rounded mean of `count` samples, an odd number, of each sum up to
+/// `most`: `((sum + count / 2) * multiplier) >> (32 + shift)`. Zeros if there are none.
 ///
-/// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. The multiplier is `2^(32 + shift) / count`, rounded up:
-/// the product divided by `2^(32 + shift)` is too large by less than `(most + count) / 2^(32 + shift)`, which does not reach the
-/// next multiple of `1 / count`.
+/// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. The multiplier is
+/// `2^(32 + shift) / count`, rounded up: the product divided by `2^(32 + shift)` is too large by less than
+/// `(most + count) / 2^(32 + shift)`, which does not reach the next multiple of `1 / count`.
 fn reciprocal(count: u64, most: u64) -> [u32; 2] {
     let unit = (1u64 << 32) << count.ilog2();
     let fits = count > 1 && (most + count).checked_mul(count).is_some_and(|bound| bound <= unit);

@@ -1,4 +1,5 @@
-//! PTX of Apron's kernels, except those of the family `march`: a file per kernel in `ptx/FAMILY`, compiled from `kernels-gpu` by `cargo xtask ptx`.
+//! PTX of Apron's kernels, except those of the family `march`: a file per kernel in `ptx/FAMILY`, compiled from
+//! `kernels-gpu` by `cargo xtask ptx`.
 //!
 //! `NAME.sm_75.ptx` runs on GPUs of compute capability 7.5 and newer; `NAME.sm_90.ptx` exists for kernels that need
 //! 9.0, or have a different version for it.

@@ -68,8 +68,8 @@ impl Chain {
         Device::on_host(image, |image| py.detach(|| self.chain().load(&image)).map_err(raised)).map(drop)
     }
 
-    /// Runs the operations, and returns the images of the results in a list; the next run overwrites them. On a GPU it returns when the
-    /// work is enqueued.
+    /// Runs the operations, and returns the images of the results in a list; the next run overwrites them. On a GPU it
+    /// returns when the work is enqueued.
     fn run(&self, py: Python<'_>) -> PyResult<Vec<Image>> {
         py.detach(|| self.chain().run().cloned()).map_err(|error| of_function(&self.raised_in, error))
     }

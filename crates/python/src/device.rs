@@ -89,19 +89,20 @@ impl Device {
         py.detach(|| self.device.synchronize()).map_err(raised)
     }
 
-    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`. An array that is on the same
-    /// GPU, by ``__cuda_array_interface__`` or ``__dlpack__``, is copied there, on its stream.
+    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`. An array
+    /// that is on the same GPU, by ``__cuda_array_interface__`` or ``__dlpack__``, is copied there, on its stream.
     fn upload(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Image> {
         self.uploaded(py, array)
     }
 
-    /// Copies several arrays of one shape and type to the device, as one `Image`: filters process all of them in one launch.
+    /// Copies several arrays of one shape and type to the device, as one `Image`: filters process all
+    /// of them in one launch.
     fn upload_batch(&self, py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Image> {
         self.uploaded_batch(py, arrays)
     }
 
-    /// Records what a function does with an image: it is given one, and returns an image or several. A GPU then runs all of it by
-    /// one launch; what reads a result, as `download` does, cannot be recorded.
+    /// Records what a function does with an image: it is given one, and returns an image or several. A GPU then runs
+    /// all of it by one launch; what reads a result, as `download` does, cannot be recorded.
     fn record(&self, py: Python<'_>, image: &Image, function: Py<PyAny>) -> PyResult<Chain> {
         self.recorded(py, image, function)
     }
@@ -131,8 +132,8 @@ pub(crate) fn own_gpu() -> PyResult<()> {
     }
 }
 
-/// Returns the given device, or the one for arrays of the host: that of a `with`, else `auto`, and the CPU where a fork took the GPU
-/// away.
+/// Returns the given device, or the one for arrays of the host: that of a `with`, else `auto`, and the CPU where a
+/// fork took the GPU away.
 ///
 /// # Errors
 /// `RuntimeError` for a GPU in a forked process.
@@ -160,12 +161,12 @@ const LONG: usize = 1 << 26;
 /// How often the interpreter is asked for signals while work is done.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Works without the interpreter's lock; `cost` is a number of multiply-adds; small numbers take one thread. In a forked
-/// process, which has none of the threads of the process before, it works with new threads.
+/// Works without the interpreter's lock; `cost` is a number of multiply-adds; small numbers take one thread. In a
+/// forked process, which has none of the threads of the process before, it works with new threads.
 ///
 /// # Errors
-/// Apron's, and that of a signal's handler: `KeyboardInterrupt` by Ctrl-C. Then the work has ended, too: on the CPU before its next
-/// rows.
+/// Apron's, and that of a signal's handler: `KeyboardInterrupt` by Ctrl-C. Then the work has ended, too: on the CPU
+/// before its next rows.
 pub(crate) fn work<R: Send>(
     py: Python<'_>,
     cost: usize,

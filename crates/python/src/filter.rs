@@ -1,8 +1,9 @@
 //! Linear filters over arrays of any number of axes, as SciPy's `ndimage` computes them.
 //!
-//! An array is an image (its last two axes y and x) or a volume (z, y and x), and one of more axes is seen as one of three: what lies
-//! before an axis, the axis, and what lies behind it. Sums are of f64, but for arrays of f32 and f16 whose result is f32 or f16,
-//! too: there they are of f32. A result in integers is truncated toward zero and wraps, and so is what is stored between two passes.
+//! An array is an image (its last two axes y and x) or a volume (z, y and x), and one of more axes is seen as one of
+//! three: what lies before an axis, the axis, and what lies behind it. Sums are of f64, but for arrays of f32 and f16
+//! whose result is f32 or f16, too: there they are of f32. A result in integers is truncated toward zero and wraps, and
+//! so is what is stored between two passes.
 
 use crate::array::{into_array, pixel_type};
 use crate::device::Device;
@@ -103,14 +104,16 @@ impl Pass {
         self.mean_of.map_or(1.0, f64::from)
     }
 
-    /// Whether what lies outside the array may be filtered with it: SciPy puts the constant beside the result of each pass.
+    /// Whether what lies outside the array may be filtered with it: SciPy puts the constant beside
+    /// the result of each pass.
     fn keeps_constant(&self) -> bool {
         let Border::Constant(constant) = self.border else { return true };
         let sum: f64 = self.taps.taps_f64().iter().sum();
         constant == 0.0 || (sum / self.divisor() - 1.0).abs() < 1e-14
     }
 
-    /// Whether sums of integers are whole, and so exact: what is stored between two passes, and wraps, then changes nothing.
+    /// Whether sums of integers are whole, and so exact: what is stored between two passes, and wraps,
+    /// then changes nothing.
     fn is_whole(&self) -> bool {
         let sum: f64 = self.taps.taps_f64().iter().map(|tap| tap.abs()).sum();
         let whole = self.taps.taps_f64().iter().all(|tap| tap.fract() == 0.0) && sum < 256.0;
@@ -123,8 +126,8 @@ impl Pass {
     }
 }
 
-/// Rounds taps to f32 so that their sum stays: what one tap loses goes to the next smaller ones, which are finer. Rounded one by
-/// one, the taps of a Gaussian make an image brighter or darker by some 1e-8.
+/// Rounds taps to f32 so that their sum stays: what one tap loses goes to the next smaller ones, which are finer.
+/// Rounded one by one, the taps of a Gaussian make an image brighter or darker by some 1e-8.
 fn rounded(taps: &Taps) -> Result<Taps> {
     let (anchor, taps) = (taps.anchor(), taps.taps_f64());
     let mut order: Vec<usize> = (0..taps.len()).collect();
@@ -351,8 +354,8 @@ fn is_planar(src: PixelType, dst: PixelType) -> bool {
     matches!((src, dst), (F16 | F32, F16 | F32) | (F64, F64))
 }
 
-/// Correlates an array with a mask of as many axes. At most three of them may have more than one tap, once axes that lie beside each
-/// other and have one tap are taken together; returns a new array.
+/// Correlates an array with a mask of as many axes. At most three of them may have more than one tap, once axes that
+/// lie beside each other and have one tap are taken together; returns a new array.
 ///
 /// Parameters
 /// ----------

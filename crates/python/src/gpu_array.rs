@@ -21,8 +21,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
-/// An array on a GPU that belongs to no library that Python has: results of arrays that came by DLPack or by the CUDA Array Interface,
-/// and such arrays. Other libraries take it by either, without a copy: ``torch.from_dlpack(array)``, ``cupy.asarray(array)``.
+/// An array on a GPU that belongs to no library that Python has: results of arrays that came by DLPack or by the CUDA
+/// Array Interface, and such arrays. Other libraries take it by either, without a copy: ``torch.from_dlpack(array)``,
+/// ``cupy.asarray(array)``.
 #[pyclass(frozen, module = "apron")]
 pub(crate) struct GpuArray {
     address: u64,
@@ -41,7 +42,8 @@ enum Keep {
     Python(#[expect(dead_code)] Py<PyAny>),
 }
 
-// SAFETY: the owner of imported memory may be dropped on any thread, which DLPack asks of deleters; nothing else is done with it.
+// SAFETY: the owner of imported memory may be dropped on any thread, which DLPack asks of deleters; nothing
+// else is done with it.
 unsafe impl Send for Keep {}
 // SAFETY: as above.
 unsafe impl Sync for Keep {}
@@ -249,7 +251,8 @@ impl GpuArray {
     /// Shares an image on a GPU.
     ///
     /// # Errors
-    /// `ValueError` for a part of an image, whose rows have gaps, and for a batch; `BufferError` for an image on the host.
+    /// `ValueError` for a part of an image, whose rows have gaps, and for a batch; `BufferError` for
+    /// an image on the host.
     pub(crate) fn of_image(image: &DeviceImage, device: &apron::Device, shape: Vec<usize>) -> PyResult<GpuArray> {
         let (DeviceName::Gpu(ordinal), Some(address), Some(stream)) =
             (device.name(), image.device_address(), image.cust_stream())

@@ -27,8 +27,8 @@ fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     Edges::new(edges).map(Binning::Between)
 }
 
-/// Runs `count` on the samples as one image or as two: whole blocks in rows, and what is left. Those on a GPU are one image, in the
-/// array's rows.
+/// Runs `count` on the samples as one image or as two: whole blocks in rows, and what is left. Those on a GPU are one
+/// image, in the array's rows.
 fn by_parts<R>(samples: Input<'_>, mut count: impl FnMut(Source<'_>, usize) -> Result<R>) -> Result<Vec<R>> {
     let samples = match samples {
         Input::Host(samples, _) => samples,

@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
 
-/// An image on a device, of shape (height, width) or (height, width, channels); for a batch the number of images comes first.
+/// An image on a device, of shape (height, width) or (height, width, channels); for a batch the number
+/// of images comes first.
 ///
 /// Filters give images on the same device: on a GPU they are enqueued, and nothing waits until `download`.
 ///
@@ -82,7 +83,8 @@ impl Image {
         Device { device: self.device.clone() }
     }
 
-    /// How the image was computed: a dictionary of what ran, on which device, why, and for how many seconds; waits for it.
+    /// How the image was computed: a dictionary of what ran, on which device, why, and for how many
+    /// seconds; waits for it.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = py.detach(|| self.image.report()).map_err(raised)?;
@@ -247,7 +249,8 @@ impl Image {
         self.apply(py, formula, Some(&own))
     }
 
-    /// Counts the samples of all channels, or of each: returns the counts, of shape (bins,) or (channels, bins), and the edges; waits.
+    /// Counts the samples of all channels, or of each: returns the counts, of shape (bins,) or (channels, bins),
+    /// and the edges; waits.
     ///
     /// Parameters
     /// ----------
@@ -372,7 +375,8 @@ fn dictionary<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
     Ok(all)
 }
 
-/// Lists the filters that `Image.filter` takes: for each name, one line on what it computes, and its parameters with their defaults.
+/// Lists the filters that `Image.filter` takes: for each name, one line on what it computes, and its
+/// parameters with their defaults.
 ///
 /// >>> import apron
 /// >>> apron.named_filters()["sharpen"]

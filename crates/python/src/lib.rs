@@ -1,7 +1,7 @@
 //! The Python module `apron._apron`: Apron's filters and histograms over arrays of any number of axes.
 //!
-//! What SciPy, OpenCV and NumPy call their arguments, and what they make of them, is in `python/apron`; here are few functions,
-//! which take what is left: arrays, taps, borders and types.
+//! What SciPy, OpenCV and NumPy call their arguments, and what they make of them, is in `python/apron`; here are few
+//! functions, which take what is left: arrays, taps, borders and types.
 
 mod array;
 mod chain;

@@ -1,8 +1,8 @@
 //! What functions are given: NumPy's arrays, and arrays on a GPU, where they are.
 //!
-//! An array on a GPU is given as its address, its shape, its type, and the number of the GPU and the driver's handle of the stream. Nothing
-//! is copied, all work is enqueued on that stream, and nobody waits but for counts, which go to the host. Results are written into
-//! arrays that are given as well.
+//! An array on a GPU is given as its address, its shape, its type, and the number of the GPU and the driver's handle of
+//! the stream. Nothing is copied, all work is enqueued on that stream, and nobody waits but for counts, which go to the
+//! host. Results are written into arrays that are given as well.
 #![allow(unsafe_code)] // addresses and streams that Python vouches for
 
 use crate::array::{Array, Samples, pixel_type, side};
@@ -70,7 +70,8 @@ impl<'py> Operand<'py> {
         self.shape().iter().product()
     }
 
-    /// Returns the device where work is done: that of the array's stream; for arrays of the host, the given or the chosen one.
+    /// Returns the device where work is done: that of the array's stream; for arrays of the host, the
+    /// given or the chosen one.
     pub(crate) fn device(&self, py: Python<'_>, given: Option<&Device>) -> PyResult<apron::Device> {
         match self {
             Operand::Host(_) => chosen(given),
@@ -86,7 +87,8 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// Works without the interpreter's lock; `cost` is a number of multiply-adds. What is enqueued on a GPU takes no threads.
+    /// Works without the interpreter's lock; `cost` is a number of multiply-adds. What is enqueued on a
+    /// GPU takes no threads.
     pub(crate) fn work<R: Send>(
         &self,
         py: Python<'_>,
@@ -111,8 +113,8 @@ impl OnGpu {
         let [width, height] = self.shape.split_last().map_or([1, 1], |(&width, rows)| [width, rows.iter().product()]);
         let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let shape = Shape::new(side(width), side(height), 1)?;
-        // SAFETY: Python keeps the array until the call returns; then its library frees or reuses it in the order of its stream, on
-        // which all work on it is enqueued.
+        // SAFETY: Python keeps the array until the call returns; then its library frees or reuses it in the order of
+        // its stream, on which all work on it is enqueued.
         unsafe { DeviceImage::from_raw(device, self.address, self.pixel, shape, shape.row_samples()) }
     }
 }
@@ -187,8 +189,8 @@ pub(crate) fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
     // One device for all streams: loading its kernels again would wait for the work that runs.
     let opened = devices.iter().find(|((of, _), _)| *of == ordinal).map(|(_, device)| device.clone());
     let gpu = opened.map_or_else(|| apron::Device::gpu(ordinal), Ok).map_err(raised)?;
-    // SAFETY: the stream is the array's current one. A stream that its library has destroyed is not named again, but for another that
-    // has got its handle.
+    // SAFETY: the stream is the array's current one. A stream that its library has destroyed is not named again, but
+    // for another that has got its handle.
     let device = unsafe { gpu.on_raw_stream(stream) }.map_err(raised)?;
     devices.insert((ordinal, stream), device.clone());
     Ok(device)

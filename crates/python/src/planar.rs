@@ -1,4 +1,5 @@
-//! Filters and lookups of images with channels, as OpenCV has them: arrays of shape (height, width) or (height, width, channels).
+//! Filters and lookups of images with channels, as OpenCV has them: arrays of shape (height, width) or
+//! (height, width, channels).
 
 use crate::array::{into_array, pixel_type};
 use crate::device::Device;
@@ -58,8 +59,8 @@ impl GivenWindow<'_> {
     }
 }
 
-/// Runs `make` on an array as an image, whose result is written into the room if there is one, and returns the samples of other results, in
-/// the array's axes.
+/// Runs `make` on an array as an image, whose result is written into the room if there is one, and returns the samples
+/// of other results, in the array's axes.
 fn run<'py>(
     py: Python<'py>,
     (array, device): (&Operand<'py>, &apron::Device),

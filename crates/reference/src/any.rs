@@ -37,7 +37,8 @@ macro_rules! each_single {
 /// Solves a filter's problem.
 ///
 /// # Errors
-/// As the functions for images of known types; [`Error::PixelType`](apron_core::Error::PixelType) for types in which devices do not compute.
+/// As the functions for images of known types; [`Error::PixelType`](apron_core::Error::PixelType) for types in which
+/// devices do not compute.
 pub fn filter(
     problem: &FilterProblem,
     input: &AnyImage<'_>,

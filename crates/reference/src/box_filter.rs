@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Applies a box filter in plain loops, as [`BoxFilter`] defines it: scaled sums over windows; channels are
 /// independent.
 ///
-/// Sums are taken along the rows of the extended image first, then along the columns of these sums: of integers exactly,
-/// and of floats in the order of [`BOX_CHUNK`](apron_core::BOX_CHUNK).
+/// Sums are taken along the rows of the extended image first, then along the columns of these sums: of integers
+/// exactly, and of floats in the order of [`BOX_CHUNK`](apron_core::BOX_CHUNK).
 ///
 /// ```
 /// use apron_core::{Border, BoxFilter, Extent, Image, PixelType, Scale};

@@ -17,8 +17,8 @@ use apron_core::{Complex, FFT_ROOTS, Fft, Image, Pixel, Result, check_pixels, ff
 /// ```
 ///
 /// # Errors
-/// As [`Fft::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) if the
-/// image does not match the problem's type and shape.
+/// As [`Fft::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn fft<I: Pixel>(image: &Image<I>, problem: &Fft) -> Result<Image<'static, f32>> {
     check_pixels::<I, f32>("fft", image, problem.shape, (problem.src, f32::PIXEL))?;
     let (out, tiling, spectrum) = (problem.window()?.out, problem.tiling()?, problem.spectrum());

@@ -26,8 +26,8 @@ pub fn joint<T: Pixel>(image: &Image<T>, columns: &Columns, binning: &[Binning])
     Ok(HistogramDd { edges, cells })
 }
 
-/// Sums weights, one per row, by the bins of the columns: blocks of [`WEIGHTED_BLOCK`] rows, each summed from 0 in the order
-/// of the rows and then added to the total.
+/// Sums weights, one per row, by the bins of the columns: blocks of [`WEIGHTED_BLOCK`] rows, each summed from 0 in the
+/// order of the rows and then added to the total.
 ///
 /// # Errors
 /// As [`joint`], and as [`Columns::check_weights`].

@@ -1,8 +1,8 @@
 //! Plain serial references: simple loops without optimisation. All other backends are compared with them.
 //!
 //! The order of summation is part of the definition: mask rows from the top, columns from the left, one fused
-//! multiply-add per tap, from +0; windows of equal weights have their own order ([`apron_core::BOX_CHUNK`]). Every backend keeps
-//! this order, and so gives the same bits.
+//! multiply-add per tap, from +0; windows of equal weights have their own order ([`apron_core::BOX_CHUNK`]). Every
+//! backend keeps this order, and so gives the same bits.
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 

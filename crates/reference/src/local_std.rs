@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn floats_are_summed_by_chunks_and_integers_exactly() {
-        // 2^53 swallows a 1 that is added to it. The window starts at the first chunk's last two samples, which are summed
-        // from the right: 1 + 2^53 is 2^53, and -2^53 + 2^53 leaves nothing; then the tail.
+        // 2^53 swallows a 1 that is added to it. The window starts at the first chunk's last two samples, which are
+        // summed from the right: 1 + 2^53 is 2^53, and -2^53 + 2^53 leaves nothing; then the tail.
         let mut samples = [0.0f32; 40];
         (samples[14], samples[15], samples[16]) = (9_007_199_254_740_992.0, 1.0, -9_007_199_254_740_992.0);
         let image = Image::new(40, 1, 1, samples.to_vec()).unwrap();

@@ -7,9 +7,9 @@ use apron_core::{
 
 /// Filters a volume, which is stacked: its planes lie one below the other.
 ///
-/// Each pass is a correlation with a mask: output sample (x, y, z, c) is the sum over the mask of `tap(i, j, k) * volume(x + i, y + j,
-/// z + k, c)`, relative to the origin, planes from the front, rows from the top, columns from the left. Samples outside
-/// follow the border along z, else along y, else along x.
+/// Each pass is a correlation with a mask: output sample (x, y, z, c) is the sum over the mask of
+/// `tap(i, j, k) * volume(x + i, y + j, z + k, c)`, relative to the origin, planes from the front, rows from the top,
+/// columns from the left. Samples outside follow the border along z, else along y, else along x.
 ///
 /// ```
 /// use apron_core::{AnyImage, Border, Cast, Image, PixelType, VolumeExtent, VolumeFilter, VolumeMask, VolumeWeights};
@@ -25,7 +25,8 @@ use apron_core::{
 /// ```
 ///
 /// # Errors
-/// As [`VolumeFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] if the volume or the output does not match the problem.
+/// As [`VolumeFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] if the volume or the output does
+/// not match the problem.
 pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Image<'static, O>> {
     let operation = "volume";
     for (found, expected) in [(stack.pixel_type(), problem.src), (O::PIXEL, problem.dst)] {

@@ -46,7 +46,8 @@ pub(crate) fn casts(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     }
 }
 
-/// Makes an image of numbers of all magnitudes: around 0, with halves, around the ends of a type's range, and not finite.
+/// Makes an image of numbers of all magnitudes: around 0, with halves, around the ends of a type's
+/// range, and not finite.
 fn numbers(seed: u64, (width, height, channels): (u32, u32, u32), pixel: PixelType) -> AnyImage<'static> {
     let rng = &mut StdRng::seed_from_u64(seed);
     let (least, greatest) = pixel.limits().expect("an integer type");
@@ -81,8 +82,8 @@ pub(crate) fn exact(dst: PixelType, x: f64, cast: Cast) -> Exact {
     Exact { value: value as f64, bound: f64::MIN_POSITIVE }
 }
 
-/// Returns the greatest f64 that is not above an integer, known by its nearest f64; NaN, which is not compared, where that
-/// does not tell it.
+/// Returns the greatest f64 that is not above an integer, known by its nearest f64; NaN, which is not compared, where
+/// that does not tell it.
 pub(crate) fn exact_below(x: f64, last: f64) -> Exact {
     let value = if x.abs() >= 2f64.powi(53) {
         f64::NAN

@@ -1,5 +1,5 @@
-//! Cases of f64: every operation, border and number of channels; NaN, infinities and numbers at the ends of the range; and the
-//! conversions between f64 and other types.
+//! Cases of f64: every operation, border and number of channels; NaN, infinities and numbers at the ends of the range;
+//! and the conversions between f64 and other types.
 
 use crate::case::{Case, Data, SINGLES};
 use crate::suite::{Scale, borders};

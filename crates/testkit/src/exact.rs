@@ -1,5 +1,5 @@
-//! Nearly exact sums: computed in f64 and its rounding errors, with the magnitude that bounds the rounding errors of f32 or
-//! f64.
+//! Nearly exact sums: computed in f64 and its rounding errors, with the magnitude that bounds the rounding
+//! errors of f32 or f64.
 
 use crate::Case;
 use apron::{AnyImage, Border, PointOp};
@@ -42,7 +42,8 @@ pub(crate) struct Numbers {
     pub(crate) largest: f64,
     /// Largest relative error of a rounding.
     unit: f64,
-    /// Largest error of rounding to a denormal number: half of its step, or the step of f64, whose half f64 does not hold.
+    /// Largest error of rounding to a denormal number: half of its step, or the step of f64, whose
+    /// half f64 does not hold.
     pub(crate) denormal: f64,
 }
 
@@ -73,8 +74,8 @@ impl Numbers {
         Exact { value, bound: (taps + 3) as f64 * self.unit * magnitude + denormals }
     }
 
-    /// Bounds the error of rounding a value once that was computed in f64 with an error of `2^-37` of `magnitude`; of a few
-    /// units of f64 for results in f64.
+    /// Bounds the error of rounding a value once that was computed in f64 with an error of `2^-37` of `magnitude`; of a
+    /// few units of f64 for results in f64.
     fn rounded_once(self, value: f64, magnitude: f64) -> Exact {
         let computed = if self.unit == DOUBLE.unit { 4.0 * self.unit } else { 2f64.powi(-37) };
         let bound = self.unit * value.abs() + computed * magnitude + self.denormal;
@@ -211,7 +212,8 @@ fn low_rank(problem: &LowRank, image: &AnyImage<'_>, x: u32, y: u32, channel: u3
     let terms = problem.separables().map(|term| separable(&term, image, x, y, channel));
     let sum = |a: Exact, b: Exact| Exact { value: a.value + b.value, bound: a.bound + b.bound };
     let sum = terms.reduce(sum).expect("checked by the caller");
-    // The sum of the terms is bounded by the sum of their magnitudes; each term's bound is `roundings` units of its magnitude.
+    // The sum of the terms is bounded by the sum of their magnitudes; each term's bound is `roundings`
+    // units of its magnitude.
     let (first, count) = (&problem.terms[0], problem.terms.len());
     let roundings = (first.0.len() + first.1.len() + 3) as f64;
     Exact { bound: sum.bound * (1.0 + (count - 1) as f64 / roundings), ..sum }

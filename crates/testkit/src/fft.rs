@@ -15,8 +15,8 @@ impl Case {
     }
 }
 
-/// Adds every type, border and number of channels; images of one tile and of several, with outputs beyond the last; regions
-/// and full extents; NaN and infinities; each side of tiles.
+/// Adds every type, border and number of channels; images of one tile and of several, with outputs beyond the last;
+/// regions and full extents; NaN and infinities; each side of tiles.
 pub(crate) fn transforms(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     const F32: PixelType = PixelType::F32;
     let mut add = |size: (u32, u32, u32), src, mask: (u32, u32), border, extent, data| {
@@ -60,8 +60,8 @@ pub(crate) fn exact<'a>(problem: &'a Fft, image: &'a AnyImage<'_>) -> impl Fn(u3
         let norm = norms[((tile_y * tiling.tiles[0] + tile_x) * shape.channels + channel) as usize];
         let exact = crate::exact::correlate(&direct, image, x, y, channel);
         let bound = problem.error_bound() * norm * taps;
-        // Numbers that may overflow on the way have no bound: their sums reach the norm times the numbers of a tile. A norm may be
-        // NaN.
+        // Numbers that may overflow on the way have no bound: their sums reach the norm times the numbers of a
+        // tile. A norm may be NaN.
         let largest = norm * taps.max(1.0) * (tiling.sides[0] * tiling.sides[1]) as f64;
         let fits = largest <= f32::MAX as f64;
         Exact { value: if fits { exact.value } else { f64::NAN }, bound: bound + 1e-37 }

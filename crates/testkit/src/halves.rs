@@ -1,5 +1,5 @@
-//! Sums of bytes and of u16 that lie halfway between two integers, or next to that: where rounding shows the least error of a sum. And masks
-//! whose smallest taps are so small that f64 rounds the sums.
+//! Sums of bytes and of u16 that lie halfway between two integers, or next to that: where rounding shows the least
+//! error of a sum. And masks whose smallest taps are so small that f64 rounds the sums.
 
 use crate::case::Case;
 use crate::suite::{Scale, borders};
@@ -9,8 +9,8 @@ use apron_core::{Correlate, Extent, Problem, Shape};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// What is added to one tap of a mask of quarters: nothing; so little that two bytes hold the taps; more digits than that, on
-/// either side of a half; and a rest that no number of bytes holds.
+/// What is added to one tap of a mask of quarters: nothing; so little that two bytes hold the taps; more digits than
+/// that, on either side of a half; and a rest that no number of bytes holds.
 const BESIDE: [f64; 5] = [0.0, 1.0 / 1024.0, 1.0 / 262_144.0, -1.0 / 4_194_304.0, 1e-5];
 
 /// Adds the cases.

@@ -119,7 +119,8 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
-    // Rows of any alignment over several warps; windows over more quads than a block has threads; blocks of one channel.
+    // Rows of any alignment over several warps; windows over more quads than a block has threads;
+    // blocks of one channel.
     for (n, types) in [(U8, U8), (U16, U16), (I16, I16), (U8, F32)].into_iter().enumerate() {
         add((1001 + n as u32, 5, 1), types, (15, 4), borders()[n], Data::Uniform);
         add((900, 2, n as u32 + 1), types, (780, 1), borders()[n + 1], Data::Uniform);

@@ -14,8 +14,8 @@ use std::fmt;
 type Sides = Option<(u32, u32)>;
 
 impl Case {
-    /// Makes an operation on a filter of a random image, and on a second one if there are two `parts`, with random taps, some
-    /// of them 0; anchors are in the middle.
+    /// Makes an operation on a filter of a random image, and on a second one if there are two `parts`, with random
+    /// taps, some of them 0; anchors are in the middle.
     pub fn paired(
         seed: u64,
         shape: (u32, u32, u32),
@@ -47,7 +47,8 @@ impl Case {
         Case::paired(seed, shape, types, PointOp::Magnitude, (part, Some(part)), Border::Reflect, Data::Uniform)
     }
 
-    /// Moves the anchors of all parts to random taps; all to the same along an axis where the numbers of taps are equal.
+    /// Moves the anchors of all parts to random taps; all to the same along an axis where the
+    /// numbers of taps are equal.
     fn anchored(mut self, seed: u64) -> Case {
         if let Some(apron_core::FilterProblem::Paired(problem)) = self.filter_mut() {
             for part in [Some(&mut problem.x), problem.y.as_mut()].into_iter().flatten() {
@@ -62,8 +63,8 @@ impl Case {
     }
 }
 
-/// Adds all operations and types, borders, channels and sides, with parts of one size and of two, images narrower than a
-/// strip and wider, other extents, NaN and infinities.
+/// Adds all operations and types, borders, channels and sides, with parts of one size and of two, images narrower than
+/// a strip and wider, other extents, NaN and infinities.
 pub(crate) fn pairs(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     const SHARP: PointOp = PointOp::Weighted { a: 2.5, b: -1.5, c: 0.25, threshold: 0.0 };
     const FAR: PointOp = PointOp::Weighted { a: 2.5, b: -1.5, c: 3.0, threshold: 40.0 };
@@ -174,8 +175,8 @@ pub(crate) fn pairs(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     }
 }
 
-/// Adds operations on parts that no kernel takes: dense masks, means, deviations, terms, and operations on parts again; on
-/// images of one band of rows and of several, with windows that are higher than the image.
+/// Adds operations on parts that no kernel takes: dense masks, means, deviations, terms, and operations on parts again;
+/// on images of one band of rows and of several, with windows that are higher than the image.
 pub(crate) fn nested(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     for (n, types) in [(U8, U8), (F32, F32), (U16, F32), (I16, I16), (F16, F16)].into_iter().enumerate() {
         for (m, size) in [(300, 700, 1), (31, 5, 3), (4, 900, 4)].into_iter().enumerate() {

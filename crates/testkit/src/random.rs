@@ -27,7 +27,8 @@ pub fn seldom(seed: u64) -> [Case; 10] {
     // A single row or column of taps.
     let line = if n.is_multiple_of(2) { (3 + n, 1) } else { (1, 3 + n) };
     let lines = Case::correlate(seed, (50 + n, 31, 1), (U8, U8), line, Border::Reflect101, Data::Uniform);
-    // Taps whose sums of bytes or u16 are products of matrices; every third time more than fit the registers of the kernel for few.
+    // Taps whose sums of bytes or u16 are products of matrices; every third time more than fit the registers
+    // of the kernel for few.
     let (shape, few) = ((40 + 23 * n, 37, 1 + n % 4), (3 + 2 * (n % 8), 17 - n % 8));
     let taps = if n % 3 == 2 { (few.0 + 9, 18 + 5 * (n % 7)) } else { few };
     let blur = Case::separable(seed, shape, (U8, U8), taps, Border::Reflect101, Data::Uniform).smooth();
@@ -39,8 +40,8 @@ pub fn seldom(seed: u64) -> [Case; 10] {
     [square, pixels, patches, means, lengths, lines, blur, masks, transform, gray_window(seed)]
 }
 
-/// Makes a box filter of gray bytes, half of the seeds a mean, over an odd window. Rows are wider than the window by 32: one strip of whole
-/// vectors of 16 bytes, or several strips of any width.
+/// Makes a box filter of gray bytes, half of the seeds a mean, over an odd window. Rows are wider than the window by
+/// 32: one strip of whole vectors of 16 bytes, or several strips of any width.
 pub(crate) fn gray_window(seed: u64) -> Case {
     let n = (seed % 1000) as u32;
     let columns = if n.is_multiple_of(3) { 96 + 16 * (n % 11) } else { 600 + 31 * (n % 17) };

@@ -13,8 +13,8 @@ use std::fmt;
 /// The integer types.
 const INTEGERS: [PixelType; 3] = [U8, U16, I16];
 
-/// Returns taps of up to 4000 that sum to nearly 0, so that rounding sums to f32 on the way would change results; `small` ones are a few
-/// fourths, whose sums f32 holds, and many of which lie at halves.
+/// Returns taps of up to 4000 that sum to nearly 0, so that rounding sums to f32 on the way would change results;
+/// `small` ones are a few fourths, whose sums f32 holds, and many of which lie at halves.
 fn random_taps(rng: &mut StdRng, count: u32, small: bool) -> Vec<f32> {
     if small {
         return (0..count).map(|_| rng.random_range(-2..=3) as f32 / 4.0).collect();
@@ -26,8 +26,8 @@ fn random_taps(rng: &mut StdRng, count: u32, small: bool) -> Vec<f32> {
 }
 
 impl Case {
-    /// Makes a scaled sum: a random image, random large or small taps with random anchors, and a factor and an offset that bring
-    /// many results into the output's range.
+    /// Makes a scaled sum: a random image, random large or small taps with random anchors, and a factor and an offset
+    /// that bring many results into the output's range.
     pub fn scaled(
         seed: u64,
         shape: (u32, u32, u32),

@@ -72,8 +72,8 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
             cases.push(Case::volume(next(), size, pixel, (m % 2 == 0, [2, 1, 4]), other, Data::Uniform));
         }
     }
-    // The taps that each of the marching kernels takes, fewer, and one more; several parts of the planes. In the emulator a few
-    // planes more than taps: it takes a second for some ten million products.
+    // The taps that each of the marching kernels takes, fewer, and one more; several parts of the planes. In the
+    // emulator a few planes more than taps: it takes a second for some ten million products.
     let depths = if scale == Scale::Full { [30, 20, 50] } else { [19, 18, 20] };
     let marched =
         |n: usize, rows: u32| [(70, 37, depths[0], 1), (64, rows, depths[1], 1), (30, 65, depths[2], 1)][n % 3];

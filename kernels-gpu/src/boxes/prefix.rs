@@ -1,7 +1,7 @@
 //! Means of bytes: window sums as differences of prefix sums along the rows.
 //!
-//! A block is one warp. Each lane owns a vector of 16 adjacent samples of a strip, and keeps the sums of their columns over the height
-//! of the window in registers:
+//! A block is one warp. Each lane owns a vector of 16 adjacent samples of a strip, and keeps the sums of their columns
+//! over the height of the window in registers:
 //!
 //! ```text
 //! columns:  each lane adds the row that enters the windows to its columns' sums, and subtracts the row that leaves
@@ -12,17 +12,18 @@
 //! store:    the means wait in shared memory until after the next row's barrier, and leave as words of the output
 //! ```
 //!
-//! A window starts at any sample and its mean is stored at any other, so either the loads, the windows or the stores cross lanes'
-//! vectors: the windows' ends and the stores do, through shared memory.
+//! A window starts at any sample and its mean is stored at any other, so either the loads, the windows or the stores
+//! cross lanes' vectors: the windows' ends and the stores do, through shared memory.
 //!
-//! Columns outside the image are those inside, in the same or the opposite order: a vector outside is loaded from where its border
-//! mode finds it. No edge of the image divides a vector.
+//! Columns outside the image are those inside, in the same or the opposite order: a vector outside is loaded from where
+//! its border mode finds it. No edge of the image divides a vector.
 //!
-//! All sums are modulo 2^32. Per sample: two loads of a byte; two accesses to shared memory of a word, for its prefix sum and its
-//! window's end, and three of a byte, for its mean.
+//! All sums are modulo 2^32. Per sample: two loads of a byte; two accesses to shared memory of a word, for its prefix
+//! sum and its window's end, and three of a byte, for its mean.
 //!
-//! Launch contract: the buffers are as large as the parameters say, the shared memory has [`apron_abi::PREFIX_BYTES`], the parameters
-//! are as the plan computes them, and a row of the image has at least two vectors more than a row of a window.
+//! Launch contract: the buffers are as large as the parameters say, the shared memory has
+//! [`apron_abi::PREFIX_BYTES`], the parameters are as the plan computes them, and a row of the image has at least two
+//! vectors more than a row of a window.
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::WARP;
@@ -44,8 +45,8 @@ const NONE: u32 = u32::MAX;
 /// The samples of a vector.
 type Vector = [u32; WORDS];
 
-/// Selectors of [`Device::pick_at`], from a word given twice: all its bytes, the same in the opposite order, its first byte four times (by
-/// its number in the second word: 0 stands for the constant), and its last byte four times.
+/// Selectors of [`Device::pick_at`], from a word given twice: all its bytes, the same in the opposite order, its first
+/// byte four times (by its number in the second word: 0 stands for the constant), and its last byte four times.
 const FORWARD: u32 = 0x3210;
 const BACKWARD: u32 = 0x0123;
 const FIRST: u32 = 0x4444;
@@ -58,8 +59,8 @@ impl Body for Prefix {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &PrefixParams) {
-        // A row at the image's edges takes longer, so two blocks share the rows of each strip there. Blocks numbered behind the strips have
-        // the second halves.
+        // A row at the image's edges takes longer, so two blocks share the rows of each strip there. Blocks numbered
+        // behind the strips have the second halves.
         let [before, behind] = p.edges;
         let index = d.block_x();
         let strip = match index {
@@ -109,7 +110,8 @@ struct Place {
 impl Place {
     const CONSTANT: Place = Place { sample: 0, backward: false, alike: false, bytes: 0 };
 
-    /// Returns the place of the vector that begins at sample `column` of rows of `width` samples; it lies inside or outside.
+    /// Returns the place of the vector that begins at sample `column` of rows of `width` samples; it
+    /// lies inside or outside.
     #[inline(always)]
     fn of(column: i32, width: i32, border: BorderMode) -> Place {
         let (vector, is_left) = (VECTOR as i32, column < 0);
@@ -132,7 +134,8 @@ impl Place {
     }
 }
 
-/// Samples of a row as they were loaded: the words that contain a vector, and the number of bytes before it in the first one.
+/// Samples of a row as they were loaded: the words that contain a vector, and the number of bytes
+/// before it in the first one.
 #[derive(Clone, Copy)]
 struct Loaded {
     words: [u32; WORDS + 1],

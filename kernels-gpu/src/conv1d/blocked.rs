@@ -15,8 +15,8 @@
 //! thread reads 16 bytes of samples along rows, or four samples down columns, and, as all lanes do, four taps. A piece
 //! costs 2 global loads per output, and two barriers.
 //!
-//! As in [`Simple`](super::Simple), the first launch of a separable filter stores its sums without rounding, f32, or f64
-//! where the result is an integer. A mask of a single row or column is one launch, which stores the results.
+//! As in [`Simple`](super::Simple), the first launch of a separable filter stores its sums without rounding, f32, or
+//! f64 where the result is an integer. A mask of a single row or column is one launch, which stores the results.
 
 use super::fused::{self, SUMS};
 use crate::device::{Device, Global, Shared};
@@ -45,8 +45,8 @@ unsafe fn copy_taps<D: Device, A: Accumulator>(d: D, first: u32, count: u32, to:
 
 /// The pass along rows, which sums in `A` and stores `O`.
 ///
-/// Launch contract: the buffers are as large as the parameters say, there are `taps` taps, the grid has the blocks of one
-/// channel after those of another, and the shared memory is [`apron_abi::blocked_rows_bytes`].
+/// Launch contract: the buffers are as large as the parameters say, there are `taps` taps, the grid has the blocks of
+/// one channel after those of another, and the shared memory is [`apron_abi::blocked_rows_bytes`].
 pub struct BlockedRows<I, A, O>(PhantomData<(I, A, O)>);
 
 impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedRows<I, A, O> {

@@ -11,10 +11,10 @@
 //!     write the results to shared memory; barrier; store them, adjacent lanes adjacent results; barrier
 //! ```
 //!
-//! A piece is several whole mask rows, or part of one row, so that every sum is taken in the mask's order. The sums stay
-//! in registers: a piece costs its tile, (128 + columns - 1)(128 + rows - 1) / 16384 global loads per output with 16x4
-//! outputs per thread, and two barriers. Per 256 multiply-adds a thread reads 16 bytes of samples and, as all lanes do,
-//! four times four taps.
+//! A piece is several whole mask rows, or part of one row, so that every sum is taken in the mask's order. The sums
+//! stay in registers: a piece costs its tile, (128 + columns - 1)(128 + rows - 1) / 16384 global loads per output with
+//! 16x4 outputs per thread, and two barriers. Per 256 multiply-adds a thread reads 16 bytes of samples and, as all
+//! lanes do, four times four taps.
 
 use super::blocked::{self, DOWN};
 use crate::device::{Device, Global, Shared};
@@ -28,8 +28,8 @@ use core::marker::PhantomData;
 /// The kernel.
 ///
 /// Launch contract: the buffers are as large as the parameters say, the taps are in a buffer, without padding, and the
-/// shared memory is [`apron_abi::SharedMemory::BlockedPieces`] for a mask of a piece's size. A piece of several rows has
-/// the mask's width.
+/// shared memory is [`apron_abi::SharedMemory::BlockedPieces`] for a mask of a piece's size. A piece of several rows
+/// has the mask's width.
 pub struct Pieces<I, O, const ACROSS: usize>(PhantomData<(I, O)>);
 
 impl<I: Pixel, O: Pixel, const ACROSS: usize> Body for Pieces<I, O, ACROSS> {

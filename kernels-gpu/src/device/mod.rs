@@ -93,11 +93,12 @@ pub trait Device: Copy {
     /// Returns the value of lane `lane` of the warp, 0 to 31. All threads of the warp call this together, for any
     /// lanes.
     fn shuffle(self, value: u32, lane: u32) -> u32;
-    /// Returns the value of the lane `lanes` below; where there is none, that of any lane. All threads of the warp call this
-    /// together.
+    /// Returns the value of the lane `lanes` below; where there is none, that of any lane. All threads of the
+    /// warp call this together.
     fn shuffle_up(self, value: u32, lanes: u32) -> u32;
     /// Multiplies a matrix of 16x32 bytes by one of 32x8 signed bytes, and adds the product to 16x8 integers, as PTX's
-    /// `mma.m16n8k32`, which shows which lane holds what; all sums are modulo 2^32. All threads of the warp call this together.
+    /// `mma.m16n8k32`, which shows which lane holds what; all sums are modulo 2^32. All threads of the
+    /// warp call this together.
     fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4];
     /// As [`multiply_bytes`](Device::multiply_bytes), of a matrix of 16x32 signed bytes by one of 32x8 bytes.
     fn multiply_signed_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4];
@@ -133,8 +134,8 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, which nothing writes during the launch.
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T;
-    /// Reads an element of 1 or 2 bytes of a buffer that the launch only reads: its bits, without a conversion that would wait
-    /// for the load.
+    /// Reads an element of 1 or 2 bytes of a buffer that the launch only reads: its bits, without a conversion that
+    /// would wait for the load.
     ///
     /// # Safety
     /// As [`load`](Device::load).
@@ -267,7 +268,8 @@ pub trait Device: Copy {
         let [low, high] = values.map(|value| value.clamp(0, 65535) as u32);
         low | high << 16
     }
-    /// Initializes an mbarrier, 8 bytes of shared memory, for one arrival per phase. It may be used after the next barrier.
+    /// Initializes an mbarrier, 8 bytes of shared memory, for one arrival per phase. It may be used
+    /// after the next barrier.
     ///
     /// # Safety
     /// No thread uses it, and the device has bulk asynchronous copies.
@@ -277,8 +279,8 @@ pub trait Device: Copy {
     /// # Safety
     /// It is initialized, and its next arrival comes only when every thread has waited for this phase.
     unsafe fn mbarrier_arrive(self, mbarrier: Shared<u64>);
-    /// Starts a bulk asynchronous copy of `count` elements of a buffer into shared memory, which completes a phase of an
-    /// mbarrier when it is done.
+    /// Starts a bulk asynchronous copy of `count` elements of a buffer into shared memory, which completes a phase of
+    /// an mbarrier when it is done.
     ///
     /// # Safety
     /// As [`mbarrier_arrive`](Device::mbarrier_arrive), [`load`](Device::load) and

@@ -28,8 +28,8 @@ unsafe fn root<D: Device>(d: D, n: u32) -> Complex<f32> {
     unsafe { [d.tap(2 * n), d.tap(2 * n + 1)] }
 }
 
-/// Replaces the pairs of numbers of a thread whose indices differ by `HALF`. `butterfly` takes a pair and the number of its
-/// polynomial among the thread's, which is the index without its last bits.
+/// Replaces the pairs of numbers of a thread whose indices differ by `HALF`. `butterfly` takes a pair and the number of
+/// its polynomial among the thread's, which is the index without its last bits.
 #[inline(always)]
 fn each_pair<const HALF: usize>(
     numbers: &mut Numbers,
@@ -190,8 +190,8 @@ unsafe fn get<D: Device>(d: D, place: impl Fn(u32) -> u32) -> Numbers {
     numbers
 }
 
-/// Multiplies by the mask's transform, two numbers per load; `group` is the number of the block's among groups of as many
-/// numbers.
+/// Multiplies by the mask's transform, two numbers per load; `group` is the number of the block's among
+/// groups of as many numbers.
 ///
 /// # Safety
 /// The taps are the roots and the mask's transform.

@@ -1,14 +1,15 @@
-//! The kernels of tiles of any side, in three passes with the numbers of tiles between them in memory: columns are split; rows
-//! are split, multiplied and joined; columns are joined. A block transforms 8192 numbers, as many lines of `2^STAGES` as that
-//! are, 32 numbers per thread, in two groups of stages:
+//! The kernels of tiles of any side, in three passes with the numbers of tiles between them in memory: columns are
+//! split; rows are split, multiplied and joined; columns are joined. A block transforms 8192 numbers, as many lines of
+//! `2^STAGES` as that are, 32 numbers per thread, in two groups of stages:
 //!
 //! ```text
 //! first   numbers 2^(STAGES - 5) apart of a line, whose place is the rest of the index   5 stages
 //! last    adjacent numbers of lines, which share the high bits `h` of the place          STAGES - 5 stages
 //! ```
 //!
-//! In the last group, the high bits of a register's index `k` are the low bits of the number's place in its line, and the low bits of `k`
-//! those of the line's number: so the distance between two numbers of a butterfly does not depend on the length of lines.
+//! In the last group, the high bits of a register's index `k` are the low bits of the number's place in its line, and
+//! the low bits of `k` those of the line's number: so the distance between two numbers of a butterfly does not depend
+//! on the length of lines.
 
 use super::{
     get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Numbers, Place, NUMBERS,
@@ -17,17 +18,17 @@ use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{Complex, FftParams, FFT_BLOCK, FFT_BLOCK_NUMBERS};
 
-/// The kernel that loads tiles and splits their columns. Row `n` of the grid is tile `n` of the launch, and column `n` a group of
-/// the tile's columns.
+/// The kernel that loads tiles and splits their columns. Row `n` of the grid is tile `n` of the launch, and column `n`
+/// a group of the tile's columns.
 ///
-/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers; the destination has room for the numbers of the launch's
-/// tiles.
+/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers; the destination has room for the
+/// numbers of the launch's tiles.
 pub struct Columns<const STAGES: u32>;
 
 /// The kernel that splits rows, multiplies them by the mask's transform and joins them.
 ///
-/// Launch contract: as of [`Columns`]; after the roots the taps are the mask's transform, as [`apron_abi::fft_rows_place`] orders
-/// it.
+/// Launch contract: as of [`Columns`]; after the roots the taps are the mask's transform, as
+/// [`apron_abi::fft_rows_place`] orders it.
 pub struct Rows<const STAGES: u32>;
 
 /// The kernel that joins columns and stores the outputs of tiles.
@@ -167,9 +168,9 @@ unsafe fn load<D: Device>(d: D, from: Global<f32>, at: u64) -> Complex<f32> {
     [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
 }
 
-/// Returns the places in shared memory of a thread's numbers in the first group. High bits `h` of a place in its line are those of
-/// the place in memory; the rest of the index is exchanged so that half warps access 16 different pairs of banks. `ROWS`: the rest
-/// has the low bits of the place in a line below those of the line, in columns above them.
+/// Returns the places in shared memory of a thread's numbers in the first group. High bits `h` of a place in its line
+/// are those of the place in memory; the rest of the index is exchanged so that half warps access 16 different pairs of
+/// banks. `ROWS`: the rest has the low bits of the place in a line below those of the line, in columns above them.
 #[inline(always)]
 fn first_places<D: Device, const ROWS: bool>(d: D) -> impl Fn(u32) -> u32 {
     let thread = d.anew(d.thread_x());

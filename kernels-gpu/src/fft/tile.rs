@@ -1,5 +1,5 @@
-//! The kernel of tiles of 128x128 samples: one block per tile, whose 64x128 complex numbers stay in registers, 32 per thread,
-//! and in 64 KiB of shared memory, through which they are exchanged between three groups of stages:
+//! The kernel of tiles of 128x128 samples: one block per tile, whose 64x128 complex numbers stay in registers, 32 per
+//! thread, and in 64 KiB of shared memory, through which they are exchanged between three groups of stages:
 //!
 //! ```text
 //! columns  a thread has every fourth number of a column          5 stages of the columns
@@ -8,8 +8,8 @@
 //! middle, columns                                                back
 //! ```
 //!
-//! Column `x` of row `y` is at `x ^ (y2y3 << 3 | y4y5y6)` of the row, with the bits of `y`: so the half warps of each group
-//! access 16 different pairs of banks.
+//! Column `x` of row `y` is at `x ^ (y2y3 << 3 | y4y5y6)` of the row, with the bits of `y`: so the half warps of each
+//! group access 16 different pairs of banks.
 
 use super::{get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Place};
 use crate::device::{Device, Global};
@@ -22,8 +22,8 @@ const COLUMNS: u32 = 64;
 
 /// The kernel. A row of the grid has a block per tile of a row and channel; the tiles of all channels are adjacent.
 ///
-/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers, and the mask's transform, as [`apron_abi::fft_place`]
-/// orders it.
+/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers, and the mask's transform, as
+/// [`apron_abi::fft_place`] orders it.
 pub struct Tile<I>(PhantomData<I>);
 
 impl<I: Sample> Body for Tile<I> {
@@ -44,7 +44,8 @@ impl<I: Sample> Body for Tile<I> {
         let place_of_thread = Place { x: thread % COLUMNS, y: thread / COLUMNS, step: FFT_BLOCK / COLUMNS };
         // The row's bits above the last two in the middle group, and the column's above the last three in that of rows.
         let (high_row, high_column) = (thread / 8, thread / 8 % 8);
-        // SAFETY: each number is written by the thread that holds it, and read after a barrier; the roots are the taps'.
+        // SAFETY: each number is written by the thread that holds it, and read after a barrier; the roots are the
+        // taps'.
         unsafe {
             let mut numbers = input(d, src, p, tile, &place_of_thread);
             split_first(d, &mut numbers);
@@ -100,8 +101,8 @@ fn place(x: u32, y: u32) -> u32 {
     y * COLUMNS + (x ^ ((y >> 2 & 3) << 3 | (y >> 4 & 7)))
 }
 
-/// Returns the places of the thread's numbers in the group of columns. Places are computed anew for each group: kept, they would
-/// take registers.
+/// Returns the places of the thread's numbers in the group of columns. Places are computed anew for each group: kept,
+/// they would take registers.
 #[inline(always)]
 fn of_columns<D: Device>(d: D, thread: u32) -> impl Fn(u32) -> u32 {
     let thread = d.anew(thread);

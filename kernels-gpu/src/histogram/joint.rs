@@ -1,5 +1,5 @@
-//! Histograms of many dimensions: the cell of each row of samples, which is a bin of each column; written, or counted at once
-//! by slices of counters.
+//! Histograms of many dimensions: the cell of each row of samples, which is a bin of each column; written, or counted
+//! at once by slices of counters.
 //!
 //! Per row and column: one global load; where bins are of one width one load of an edge if the sample is next to one,
 //! otherwise one more per doubling of their number. Four rows of a thread are loaded at a time.
@@ -17,8 +17,8 @@ pub trait Columned: Element {
     /// Returns the number of the bin; `u32::MAX` for none.
     ///
     /// # Safety
-    /// The launch's taps from `column.first` on are the least f32 in each bin, ascending; for f64 samples they are the edges,
-    /// one more than the bins, in pairs of taps.
+    /// The launch's taps from `column.first` on are the least f32 in each bin, ascending; for f64 samples they are the
+    /// edges, one more than the bins, in pairs of taps.
     unsafe fn bin<D: Device>(self, d: D, column: &JointColumn) -> u32;
 }
 
@@ -101,12 +101,13 @@ fn four(row: u64, step: u64, p: &HistogramJointParams) -> ([u64; 4], [bool; 4]) 
     (rows.map(|row| row.min(p.rows - 1)), rows.map(|row| row < p.rows))
 }
 
-/// The kernel: writes the cell of each row, `u32::MAX` where a sample is in no bin. A column's bin is the more significant
-/// the earlier the column.
+/// The kernel: writes the cell of each row, `u32::MAX` where a sample is in no bin. A column's bin is the more
+/// significant the earlier the column.
 ///
-/// Launch contract: the input holds `rows` rows of `row` samples each, the output one number per row; each column is one of
-/// the row's; the taps are the columns, the most significant first, and their edges as [`Columned`] requires them; where a column's bins are of one width, the
-/// [spacing](apron_abi::Spacing::find) is proved for them. There are fewer than 2^32 - 1 cells.
+/// Launch contract: the input holds `rows` rows of `row` samples each, the output one number per row; each column is
+/// one of the row's; the taps are the columns, the most significant first, and their edges as [`Columned`] requires
+/// them; where a column's bins are of one width, the [spacing](apron_abi::Spacing::find) is proved for them. There are
+/// fewer than 2^32 - 1 cells.
 pub struct Cells<T>(PhantomData<T>);
 
 impl<T: Columned> Body for Cells<T> {
@@ -138,12 +139,12 @@ impl<T: Columned> Body for Cells<T> {
     }
 }
 
-/// The kernel: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output. The time does not depend on the data:
-/// threads that meet in a counter are joined by the hardware, and others count in counters of their own.
+/// The kernel: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output. The time does not depend on
+/// the data: threads that meet in a counter are joined by the hardware, and others count in counters of their own.
 ///
-/// Launch contract: that of [`Cells`], but the output holds a row of `cells` counts for each column of blocks; there is one
-/// row of blocks per slice of `slice` cells, the shared memory holds a counter for each of these, and no block counts 2^32
-/// rows or more.
+/// Launch contract: that of [`Cells`], but the output holds a row of `cells` counts for each column of blocks; there is
+/// one row of blocks per slice of `slice` cells, the shared memory holds a counter for each of these, and no block
+/// counts 2^32 rows or more.
 pub struct Joint;
 
 impl Body for Joint {

@@ -1,8 +1,8 @@
-//! The number of each f64 sample's bin, as f32: input of the kernels that count f32 samples, which count whole numbers in bins of
-//! width 1 in their stead.
+//! The number of each f64 sample's bin, as f32: input of the kernels that count f32 samples, which count whole numbers
+//! in bins of width 1 in their stead.
 //!
-//! Per sample: one global load, three loads of edges where bins are of one width, otherwise one more per doubling of their
-//! number; one global store.
+//! Per sample: one global load, three loads of edges where bins are of one width, otherwise one more per doubling of
+//! their number; one global store.
 
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
@@ -10,8 +10,8 @@ use apron_abi::{HistogramPlacesParams, BINS_BLOCK};
 
 /// The kernel: writes the bin of each sample, NaN for none.
 ///
-/// Launch contract: the input and the output hold `samples` numbers; the taps are the edges, f64, ascending, `bins + 1` of
-/// them.
+/// Launch contract: the input and the output hold `samples` numbers; the taps are the edges, f64,
+/// ascending, `bins + 1` of them.
 pub struct Places;
 
 impl Body for Places {
@@ -34,8 +34,8 @@ impl Body for Places {
     }
 }
 
-/// Returns the number of the last bin whose lower edge is not above the sample; NaN outside of all bins. A first guess is
-/// made where the bins have one width, `1 / per_width`.
+/// Returns the number of the last bin whose lower edge is not above the sample; NaN outside of all bins. A first guess
+/// is made where the bins have one width, `1 / per_width`.
 ///
 /// # Safety
 /// The taps hold `bins + 1` edges.

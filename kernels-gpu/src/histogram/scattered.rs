@@ -1,5 +1,5 @@
-//! Counts of f32 samples, or of numbers of cells, in many bins, of all pixels or of the pixels that a mask selects: each thread adds to the totals in
-//! global memory; the most frequent bins are counted in shared memory first.
+//! Counts of f32 samples, or of numbers of cells, in many bins, of all pixels or of the pixels that a mask selects:
+//! each thread adds to the totals in global memory; the most frequent bins are counted in shared memory first.
 //!
 //! ```text
 //! each thread: find the bin of one of its samples; of the bins of a place, keep the greatest     (atomically)
@@ -10,9 +10,9 @@
 //! barrier; add each counter to its bin's total                                                    (atomically)
 //! ```
 //!
-//! The image is read once, however many bins there are. Per sample: one global load, one load of the place, one shared or
-//! global atomic; where the bins are of unequal width one load per doubling of their number, otherwise one load of an edge
-//! if the sample is next to one.
+//! The image is read once, however many bins there are. Per sample: one global load, one load of the place, one shared
+//! or global atomic; where the bins are of unequal width one load per doubling of their number, otherwise one load of
+//! an edge if the sample is next to one.
 //!
 //! The samples that choose the kept bins are spread over all of the block's samples, so a bin that holds more than a
 //! small part of them is almost always among the kept. Each block has other places for the same bins: two frequent bins
@@ -26,10 +26,11 @@ use core::marker::PhantomData;
 
 /// The kernel, with a mask or without.
 ///
-/// Launch contract: the input holds `samples` samples, the mask one byte per pixel; the output holds `channels * bins` totals,
-/// below 2^32 - 1, to which the counts are added; for f32 the taps are the least f32 in each bin, ascending. The grid has one row of
-/// blocks and is a multiple of the channels, and `rounds` rounds of its threads, at least one, cover the samples. Where bins are
-/// of one width, the [spacing](apron_abi::Spacing::find) is proved for them. No block counts 2^32 samples or more.
+/// Launch contract: the input holds `samples` samples, the mask one byte per pixel; the output holds `channels * bins`
+/// totals, below 2^32 - 1, to which the counts are added; for f32 the taps are the least f32 in each bin, ascending.
+/// The grid has one row of blocks and is a multiple of the channels, and `rounds` rounds of its threads, at least one,
+/// cover the samples. Where bins are of one width, the [spacing](apron_abi::Spacing::find) is proved for them. No block
+/// counts 2^32 samples or more.
 pub struct Scattered<T, const MASKED: bool>(PhantomData<T>);
 
 /// A sample that has a bin, or the number of its bin.

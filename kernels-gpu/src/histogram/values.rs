@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The slices are as large as shared memory, so there are few of them. The rows of blocks of all slices run at the same
-//! time, and read the image once from memory, all but the first from the L2 cache. Per sample and slice: 1/8 of a global
-//! load (1/4 for f32), a few instructions, one shared atomic in one of the slices, for f32 next to an edge one load of
-//! that; two barriers per block.
+//! time, and read the image once from memory, all but the first from the L2 cache. Per sample and slice: 1/8 of a
+//! global load (1/4 for f32), a few instructions, one shared atomic in one of the slices, for f32 next to an edge one
+//! load of that; two barriers per block.
 
 use super::channel_of;
 use super::reads::{Count, Reads};
@@ -121,10 +121,10 @@ impl Placed for ByPlace {
 /// The kernel: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output.
 ///
 /// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds distribute the
-/// whole loads over the threads of a row of blocks, whose number is a multiple of the number of channels; the output has
-/// a row of `channels * cells` counts, below 2^30, for each column of blocks; there is one row of blocks per slice of
-/// these; the shared memory holds a counter per cell of a slice, and no block counts 2^32 samples or more. Of bins of one
-/// width the taps are the least f32 in each, and the [spacing](apron_abi::Spacing::find) is proved for them.
+/// whole loads over the threads of a row of blocks, whose number is a multiple of the number of channels; the output
+/// has a row of `channels * cells` counts, below 2^30, for each column of blocks; there is one row of blocks per slice
+/// of these; the shared memory holds a counter per cell of a slice, and no block counts 2^32 samples or more. Of bins
+/// of one width the taps are the least f32 in each, and the [spacing](apron_abi::Spacing::find) is proved for them.
 pub struct Values<P>(PhantomData<P>);
 
 impl<P: Placed> Body for Values<P> {

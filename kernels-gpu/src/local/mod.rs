@@ -1,5 +1,5 @@
-//! The local standard deviation in windows of any size: how the kernels that [slide](crate::windows::Sliding) or sum [in
-//! order](crate::windows::OrderedRows) end a window.
+//! The local standard deviation in windows of any size: how the kernels that [slide](crate::windows::Sliding) or sum
+//! [in order](crate::windows::OrderedRows) end a window.
 
 mod sliding;
 

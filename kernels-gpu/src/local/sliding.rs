@@ -5,7 +5,8 @@ use crate::device::Device;
 use crate::windows::{rounded, Finish, Sums, Whole, ONES, QUAD};
 use apron_abi::SlidingParams;
 
-/// Takes the deviation of a window. An estimate decides nearly every output; the others are computed as they are defined.
+/// Takes the deviation of a window. An estimate decides nearly every output; the others are
+/// computed as they are defined.
 pub struct Deviation;
 
 impl<W: Whole> Finish<W, 2> for Deviation {
@@ -46,8 +47,8 @@ impl<W: Whole> Finish<W, 2> for Deviation {
     }
 }
 
-/// Returns about the square root of a number that is 0 or at least 1, with a relative error below 2^-42: one step of Newton's
-/// method, which leaves 1.5 times the square of the seed's.
+/// Returns about the square root of a number that is 0 or at least 1, with a relative error below 2^-42: one step of
+/// Newton's method, which leaves 1.5 times the square of the seed's.
 #[inline(always)]
 fn estimate<D: Device>(d: D, number: f64) -> f64 {
     let seed = if number > 0.0 { d.near_reciprocal_sqrt(number as f32) as f64 } else { 0.0 };

@@ -109,8 +109,8 @@ unsafe fn march<
             ring.wait(row);
             d.barrier();
             ring.bring(row + p.ahead);
-            // Warps past the row only copy: bytes have the widest strips, of which a row of any length often needs only a
-            // few samples more. Asked anew, so that there is one loop and not one for each answer.
+            // Warps past the row only copy: bytes have the widest strips, of which a row of any length often needs only
+            // a few samples more. Asked anew, so that there is one loop and not one for each answer.
             let before = || (d.anew(d.thread_x()) % WARP * P as u32) as i32;
             if const { PIECES || S::OF_WORD < 4 } || first - before() < samples {
                 F::add::<D, S>(d, &mut sums, &ring.window(row), S::start(p));

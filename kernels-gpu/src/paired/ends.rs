@@ -99,9 +99,9 @@ const ONES: f64 = 6755399441055744.0;
 /// As [`ONES`], for f32.
 const ONES_F32: f32 = 12582912.0;
 
-/// How far a length in f32 may be from an integer, for that to be its rounded value: half, less more than it may be off. Up
-/// to 256 that is 256 * 2^-21: the root adds 2^-22, relative to the length, and the two roundings of its square a quarter
-/// of that. Larger lengths are 255 in any case.
+/// How far a length in f32 may be from an integer, for that to be its rounded value: half, less more than it may be
+/// off. Up to 256 that is 256 * 2^-21: the root adds 2^-22, relative to the length, and the two roundings of its square
+/// a quarter of that. Larger lengths are 255 in any case.
 const CLEAR: f32 = 0.5 - 1.0 / 8192.0;
 
 impl<const P: usize> Ends<P> for u8 {

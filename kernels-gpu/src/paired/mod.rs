@@ -104,8 +104,8 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
     /// All taps, behind the ring.
     const TAPS: Shared<f32> = Shared::at(march_bytes(S::Element::TYPE, S::SUMS, P as u32, K as u32, C as u32));
 
-    /// Adds a row to the sums of a part, for each row of its taps, and moves each sum on by one row. The part's taps are
-    /// those from `first` on.
+    /// Adds a row to the sums of a part, for each row of its taps, and moves each sum on by one row. The part's taps
+    /// are those from `first` on.
     ///
     /// # Safety
     /// The launch has these taps.
@@ -145,8 +145,8 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
         }
     }
 
-    /// Copies the taps to shared memory, if some are skipped: from constant memory each would be read under its condition,
-    /// and waited for. No thread reads them before the next barrier.
+    /// Copies the taps to shared memory, if some are skipped: from constant memory each would be read under its
+    /// condition, and waited for. No thread reads them before the next barrier.
     ///
     /// # Safety
     /// The launch has these taps.

@@ -1,10 +1,10 @@
 //! Samples of 8 and 16 bits summed in f64: no sum is checked or computed again.
 //!
-//! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042. Signed
-//! samples are placed 32768 higher, which one subtraction takes off again, exactly.
-//! Taps are scaled by [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and the remaining factor is applied in the
-//! multiply-add that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer.
-//! So a sample costs one instruction, and a result one more and the packing.
+//! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042.
+//! Signed samples are placed 32768 higher, which one subtraction takes off again, exactly. Taps are scaled by
+//! [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and the remaining factor is applied in the multiply-add that rounds a
+//! sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer. So a sample costs one
+//! instruction, and a result one more and the packing.
 
 use super::{bits, Packed, Samples};
 use crate::device::Device;

@@ -10,8 +10,8 @@
 //! So loads are coalesced, and the sums are in serial order. With `SQUARES` the squared deviations from the mean are
 //! summed, which an earlier launch has found, and there are no extremes.
 //!
-//! 25 KiB of shared memory, 50 for f64. Per sample: one global load, a quarter of a shared load, one addition in f64 that depends
-//! on the one before; two barriers per tile.
+//! 25 KiB of shared memory, 50 for f64. Per sample: one global load, a quarter of a shared load, one addition in f64
+//! that depends on the one before; two barriers per tile.
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{Held, Input};

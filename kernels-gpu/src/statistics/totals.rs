@@ -15,8 +15,8 @@ use core::marker::PhantomData;
 
 /// The kernel: block `b` of channel `c` writes ten words to element `10 * (c * blocks + b)`.
 ///
-/// Launch contract: the input holds `pixels` pixels of `apart` samples, the output ten words per block, the grid has `blocks`
-/// blocks per channel, and the shared memory is as in the kernel table.
+/// Launch contract: the input holds `pixels` pixels of `apart` samples, the output ten words per block, the grid has
+/// `blocks` blocks per channel, and the shared memory is as in the kernel table.
 pub struct Totals<T>(PhantomData<T>);
 
 impl<T: Element + Ordered> Body for Totals<T> {

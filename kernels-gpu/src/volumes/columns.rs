@@ -5,8 +5,8 @@
 //!     for each tap: load the two samples that enter the windows of fifteen rows, and the tap; add eight products to each
 //! ```
 //!
-//! Per sixteen multiply-adds: two loads of samples, adjacent along a warp, and one of a tap from constant memory. No shared memory and
-//! no barrier.
+//! Per sixteen multiply-adds: two loads of samples, adjacent along a warp, and one of a tap from constant memory. No
+//! shared memory and no barrier.
 
 use super::{tap, Extended, Line};
 use crate::device::{Device, Global};
@@ -79,7 +79,8 @@ struct Under<'p, D, X, S> {
 }
 
 impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> {
-    /// Returns the number of the first sample of the row that is `row` below the first, and whether the row is outside instead.
+    /// Returns the number of the first sample of the row that is `row` below the first, and whether the
+    /// row is outside instead.
     #[inline(always)]
     fn at(&self, row: u32) -> (u64, bool) {
         let p = self.extended.p;
@@ -93,7 +94,8 @@ impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> 
         }
     }
 
-    /// Loads the samples of `N` rows from `first` on into the windows, from place `to` on. All loads come before the first use.
+    /// Loads the samples of `N` rows from `first` on into the windows, from place `to` on. All loads come
+    /// before the first use.
     ///
     /// # Safety
     /// The volume has these columns.

@@ -7,8 +7,8 @@
 //!     add their products to the sums of all outputs that see this plane: a ring in registers; the oldest is done
 //! ```
 //!
-//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps plane by plane from
-//! the front, row by row, from the left.
+//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps plane
+//! by plane from the front, row by row, from the left.
 
 use super::tiles::{Part, Tiles, COPIES};
 use crate::device::{Device, Global, Shared};
@@ -19,8 +19,9 @@ use apron_abi::{
 
 /// The kernel for masks of `SIDE` taps along each axis, and `DOWN` outputs per thread; for 5, also of fewer taps.
 ///
-/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say; the taps
-/// are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the first rows and columns.
+/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters
+/// say; the taps are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the
+/// first rows and columns.
 pub struct Cube<const SIDE: usize, const DOWN: usize>;
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;

@@ -7,8 +7,8 @@
 //!     for each of the eight output rows whose mask covers the input row: load the tap; add four products
 //! ```
 //!
-//! Per 32 multiply-adds: four loads of samples, adjacent along a warp, and eight of taps, the same for the whole warp; all
-//! from the first-level cache. No shared memory and no barrier.
+//! Per 32 multiply-adds: four loads of samples, adjacent along a warp, and eight of taps, the same for the whole warp;
+//! all from the first-level cache. No shared memory and no barrier.
 
 use super::{tap, Extended};
 use crate::device::{Device, Global};
@@ -19,7 +19,8 @@ use core::ops::Div;
 
 /// The kernel: samples of type `X` are summed in `S`, and become `O`.
 ///
-/// Launch contract: the buffers are as large as the parameters say, and the taps are in rows without gaps, plane by plane.
+/// Launch contract: the buffers are as large as the parameters say, and the taps are in rows without
+/// gaps, plane by plane.
 pub struct Dense<X, S, O>(PhantomData<(X, S, O)>);
 
 const ACROSS: usize = VOLUMES_ACROSS as usize;

@@ -8,8 +8,8 @@
 //!     add each to the sums along z of all outputs that see that plane: a ring in registers; the oldest is done
 //! ```
 //!
-//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps in their order: along
-//! x, then y, then z.
+//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps in
+//! their order: along x, then y, then z.
 
 use super::tap;
 use super::tiles::{Marched, Part, Tiles, COPIES};
@@ -22,10 +22,11 @@ use apron_abi::{
 use core::marker::PhantomData;
 
 /// The kernel over samples of type `S`, for `DOWN` outputs per thread and `TAPS` taps along each axis; for 9
-/// and 17 of f32, also for fewer. Integers need no such loops: taps of zero in the other places add nothing to their sums. Their
-/// `TAPS` are one more than a multiple of four.
+/// and 17 of f32, also for fewer. Integers need no such loops: taps of zero in the other places add nothing to their
+/// sums. Their `TAPS` are one more than a multiple of four.
 ///
-/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say.
+/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large
+/// as the parameters say.
 pub struct March<S, const TAPS: usize, const DOWN: usize>(PhantomData<S>);
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
@@ -92,8 +93,8 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         }
     }
 
-    /// Returns four sums whose windows start at adjacent samples, of which `four` returns those from `4 * k` on. Their taps are
-    /// behind each other from `first` on.
+    /// Returns four sums whose windows start at adjacent samples, of which `four` returns those from `4 * k` on. Their
+    /// taps are behind each other from `first` on.
     ///
     /// # Safety
     /// There are places for `TAPS` taps.
@@ -105,8 +106,8 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
     ) -> [S::Sum; 4] {
         let mut sums = [S::Sum::ZERO; 4];
         if Self::WIDE {
-            // Four taps at a time, and not the whole window: the registers hold the sums along z, too. For the same reason many taps are
-            // in a loop, whose end no compiler knows.
+            // Four taps at a time, and not the whole window: the registers hold the sums along z, too. For the same
+            // reason many taps are in a loop, whose end no compiler knows.
             let mut samples = four(0);
             let end = if TAPS > 13 { taps / 4 } else { TAPS as u32 / 4 };
             for k in 0..end {
@@ -216,7 +217,8 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         let mut ring = [[S::Sum::ZERO; TAPS]; DOWN];
         let mut stage = 0;
         for k in 0..inputs + ahead + 1 {
-            // SAFETY: the launch contract. A stage is copied to, and sums are written, after the barrier that follows their last use.
+            // SAFETY: the launch contract. A stage is copied to, and sums are written, after the barrier that
+            // follows their last use.
             unsafe {
                 match Self::STAGES {
                     2 => d.wait_copies::<0>(),

@@ -1,7 +1,8 @@
-//! Masks of three dimensions over volumes, and over images of f64, which are volumes of one plane: dense ones, taps along one axis, and taps along all axes at once.
+//! Masks of three dimensions over volumes, and over images of f64, which are volumes of one plane: dense ones, taps
+//! along one axis, and taps along all axes at once.
 //!
-//! A volume's planes lie one below the other. A pass along the rows of a separable filter is a mask of one row; one along the planes is
-//! one along the columns of an image whose rows are the planes.
+//! A volume's planes lie one below the other. A pass along the rows of a separable filter is a mask of one row; one
+//! along the planes is one along the columns of an image whose rows are the planes.
 
 mod columns;
 mod cube;
@@ -113,7 +114,8 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
         }
     }
 
-    /// Divides sums, several at a time: of one alone, the compiler would compute the quotient also where it is not needed.
+    /// Divides sums, several at a time: of one alone, the compiler would compute the quotient also
+    /// where it is not needed.
     #[inline(always)]
     fn divide<const N: usize>(&self, sums: &mut [S; N]) {
         if self.p.divisor != 1.0 {

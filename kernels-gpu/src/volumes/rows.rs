@@ -10,8 +10,8 @@
 //! sums -> shared memory; barrier; store them, adjacent along a warp
 //! ```
 //!
-//! Per eight multiply-adds: one load from shared memory and one tap from constant memory, the same for the whole warp. Each sample is
-//! converted once per tile. Places of eight pixels are nine apart, so that lanes use different banks.
+//! Per eight multiply-adds: one load from shared memory and one tap from constant memory, the same for the whole warp.
+//! Each sample is converted once per tile. Places of eight pixels are nine apart, so that lanes use different banks.
 
 use super::{tap, Extended, Line};
 use crate::device::{Device, Global, Shared};
@@ -22,8 +22,8 @@ use core::ops::Div;
 
 /// The kernel: samples of type `X` are summed in `S`, and become `O`.
 ///
-/// Launch contract: the buffers are as large as the parameters say, the taps are in rows without gaps, plane by plane, and the block has
-/// the shared memory of the [`RowsTile`].
+/// Launch contract: the buffers are as large as the parameters say, the taps are in rows without gaps, plane by plane,
+/// and the block has the shared memory of the [`RowsTile`].
 pub struct Rows<X, S, O>(PhantomData<(X, S, O)>);
 
 const RUN: usize = VOLUMES_RUN as usize;
@@ -63,7 +63,8 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Rows<X, S, 
                 let mut i = 0;
                 while i < p.mask[0] {
                     let columns = least(p.mask[0] - i, tile.mask[0]);
-                    // SAFETY: the tile has places for these rows and columns; barriers lie between writes and reads of it.
+                    // SAFETY: the tile has places for these rows and columns; barriers lie between
+                    // writes and reads of it.
                     unsafe {
                         d.barrier();
                         block.fill(&extended, [i, j], [columns, rows], z);
@@ -120,7 +121,8 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         (pixel + pixel / RUN as u32) * self.p.channels + channel
     }
 
-    /// Fills the tile with what `size` columns and rows of the mask from `first` on see in plane `z` of the extended volume.
+    /// Fills the tile with what `size` columns and rows of the mask from `first` on see in plane `z`
+    /// of the extended volume.
     ///
     /// # Safety
     /// No thread reads the tile.
@@ -146,8 +148,8 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         }
     }
 
-    /// Fills a row of the tile, from place `to` on, with the samples from sample `from` on, of one channel: without a check for
-    /// each sample, and with places at constant distances.
+    /// Fills a row of the tile, from place `to` on, with the samples from sample `from` on, of one channel: without a
+    /// check for each sample, and with places at constant distances.
     ///
     /// # Safety
     /// The volume has these samples; and as [`fill`](Self::fill).

@@ -47,7 +47,8 @@ impl Marched for f32 {
     }
 }
 
-/// Integers are held as the numbers from 0 that they are above the least one; constants may be above the largest one of u8.
+/// Integers are held as the numbers from 0 that they are above the least one; constants may be above
+/// the largest one of u8.
 macro_rules! marched {
     ($($type:ty as $bits:ty),*) => {$(
         impl Marched for $type {
@@ -95,7 +96,8 @@ impl Part {
         Some(Part { top, front, planes: if rest < p.planes { rest } else { p.planes } })
     }
 
-    /// Divides and rounds the sum at a column, row and plane of the block's outputs, and stores it if it is in the output.
+    /// Divides and rounds the sum at a column, row and plane of the block's outputs, and stores it
+    /// if it is in the output.
     ///
     /// # Safety
     /// No other thread stores it.
@@ -192,8 +194,8 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
         }
     }
 
-    /// Calls `copy` for the thread's samples of a tile: with their number, their place in it, and their place in the volume, or the
-    /// constant that they are outside a plane.
+    /// Calls `copy` for the thread's samples of a tile: with their number, their place in it, and their place in the
+    /// volume, or the constant that they are outside a plane.
     #[inline(always)]
     fn copy(&self, plane: Option<u64>, mut copy: impl FnMut(usize, u32, Result<u64, f32>)) {
         let p = self.p;

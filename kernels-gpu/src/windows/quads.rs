@@ -97,8 +97,8 @@ pub(super) struct Quad<I> {
     sample: PhantomData<fn() -> I>,
 }
 
-/// Returns whether the words that contain samples `first` to `first + 3` lie in a row of `samples` samples, whatever its
-/// alignment.
+/// Returns whether the words that contain samples `first` to `first + 3` lie in a row of `samples` samples,
+/// whatever its alignment.
 #[inline(always)]
 pub(super) fn words_inside(first: i32, samples: u32) -> bool {
     first >= QUAD as i32 - 1 && first + 2 * QUAD as i32 - 1 <= samples as i32

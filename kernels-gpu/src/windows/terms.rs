@@ -149,8 +149,9 @@ whole! {
     }
 }
 
-/// What is subtracted from each sample: half the range of bytes whose squares are summed in 32 bits, which then suffice for windows
-/// of four times as many. A deviation stays the same, to the last bit as long as the plan keeps all numbers below 2^53.
+/// What is subtracted from each sample: half the range of bytes whose squares are summed in 32 bits, which then
+/// suffice for windows of four times as many. A deviation stays the same, to the last bit as long as the plan keeps
+/// all numbers below 2^53.
 #[inline(always)]
 pub(super) const fn centre<I: Sample, W: Whole, const TERMS: usize>() -> i32 {
     match (TERMS, I::TYPE, W::TYPE) {

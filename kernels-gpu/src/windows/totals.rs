@@ -7,8 +7,8 @@ use crate::Body;
 use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK};
 use core::marker::PhantomData;
 
-/// The kernel that sums columns over chunks of [`WINDOWS_CHUNK`] rows, `TERMS` planes of sums: one thread per four columns of
-/// samples and chunk.
+/// The kernel that sums columns over chunks of [`WINDOWS_CHUNK`] rows, `TERMS` planes of sums: one thread per four
+/// columns of samples and chunk.
 ///
 /// Launch contract: as of [`Sliding`](super::Sliding).
 pub struct Totals<I, W, const TERMS: usize>(PhantomData<(I, W)>);

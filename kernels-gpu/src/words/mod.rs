@@ -6,7 +6,8 @@
 //! a thread unpacks when it reads them. So tiles are small, all copies are in flight at once, and outputs are stored
 //! as words. A window that starts inside a word is shifted as it is read, by one instruction per word.
 //!
-//! Masks of one row or column need no tile (`line.rs`). Bytes are also summed by integer matrix products (folder `tensor`).
+//! Masks of one row or column need no tile (`line.rs`). Bytes are also summed by integer matrix
+//! products (folder `tensor`).
 
 mod dense;
 mod line;

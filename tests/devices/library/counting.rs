@@ -8,7 +8,8 @@ fn scattered(n: u32) -> f32 {
     f32::from_bits(n.wrapping_mul(0x9e37_79b1) & 0xbfff_ffff)
 }
 
-/// Returns the variants by which a device finds percentiles: what it prefers, and by kernels also the search between edges.
+/// Returns the variants by which a device finds percentiles: what it prefers, and by kernels also the
+/// search between edges.
 fn variants(device: &Device) -> Vec<Option<&'static str>> {
     let kernels = matches!(device.name(), DeviceName::Gpu(_) | DeviceName::Emulator);
     if kernels { vec![None, Some("statistics-row-sums")] } else { vec![None] }

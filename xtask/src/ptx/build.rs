@@ -59,8 +59,8 @@ impl Toolchain {
         Ok(Toolchain { rustc, cargo, name })
     }
 
-    /// Compiles the entries of `family` for `target`, and returns the PTX. `worker` names the folder for what cargo builds, which it
-    /// locks: simultaneous calls have different ones.
+    /// Compiles the entries of `family` for `target`, and returns the PTX. `worker` names the folder for what cargo
+    /// builds, which it locks: simultaneous calls have different ones.
     pub(super) fn build(&self, worker: usize, family: Family, target: &str) -> Result<String, String> {
         let folder = crate::target_dir().join("ptx").join(worker.to_string());
         // Cargo would not write the file again for a crate that it considers fresh.

@@ -126,8 +126,8 @@ fn lines(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas. With `everything`, also what has not
-/// changed since it was made is made again.
+/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas. With `everything`, also what
+/// has not changed since it was made is made again.
 pub(crate) fn check(everything: bool) -> Result<(), String> {
     let mut ptx = committed(PTX[0])?;
     ptx.extend(committed(PTX[1])?);

@@ -47,8 +47,8 @@ impl Spacing {
         (sample - self.low) * self.per_unit
     }
 
-    /// Finds the bin of a sample among `bins`, fewer than 2^22. Relies on the plan's proof: the place of each sample of bin
-    /// `b` is more than `b - margin`, or `b` at least, and below `b + 1 + margin` unless the bin is the last.
+    /// Finds the bin of a sample among `bins`, fewer than 2^22. Relies on the plan's proof: the place of each sample of
+    /// bin `b` is more than `b - margin`, or `b` at least, and below `b + 1 + margin` unless the bin is the last.
     #[inline(always)]
     pub fn find(&self, sample: f32, bins: u32) -> Between {
         // The comparison is false for NaN.

@@ -199,8 +199,8 @@ pub const DIGITS: u32 = 256;
 /// Values of the upper half of an [order](order_of).
 pub const UPPER_HALVES: u32 = 65536;
 
-/// Returns the words of a [set](HistogramDigitsParams) of numbers below `range`, a multiple of 32: for every 32 numbers, a word with
-/// one bit per number, and a word with the count of members below them.
+/// Returns the words of a [set](HistogramDigitsParams) of numbers below `range`, a multiple of 32: for every 32
+/// numbers, a word with one bit per number, and a word with the count of members below them.
 pub const fn set_words(range: u32) -> u32 {
     range / 32 * 2
 }

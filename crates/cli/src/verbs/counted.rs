@@ -1,4 +1,5 @@
-//! Images and volumes of which numbers are taken: whole, or strip by strip if they are too large for the memory that they may take.
+//! Images and volumes of which numbers are taken: whole, or strip by strip if they are too large for the
+//! memory that they may take.
 
 use super::planes::Planes;
 use super::strips::Input;
@@ -17,7 +18,8 @@ pub(super) enum Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    /// Opens an image or a volume, and reads it if it is not too large. `whole` names what is done to whole images alone.
+    /// Opens an image or a volume, and reads it if it is not too large. `whole` names what is done
+    /// to whole images alone.
     ///
     /// # Errors
     /// Errors of the file, and of [`Input::open`].

@@ -9,8 +9,8 @@ use crate::limits;
 use crate::report::Report;
 use apron::{Device, Error, Extent, FilterBuilder, Method, PixelType, ReadRows, Source};
 
-/// Runs the linear filter that `make` builds; its parameters are checked before. The output has the input's type, if no other is asked
-/// for.
+/// Runs the linear filter that `make` builds; its parameters are checked before. The output has the input's type, if
+/// no other is asked for.
 pub(super) fn run(
     verb: &'static str,
     args: &FilterArgs,

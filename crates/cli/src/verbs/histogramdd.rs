@@ -38,7 +38,8 @@ pub(crate) struct Args {
     /// Lower and upper end of the bins, of all columns or of each [default: the least and largest sample of each]
     #[arg(long, value_name = "LO,HI[,LO,HI..]", value_delimiter = ',', allow_hyphen_values = true)]
     range: Vec<f64>,
-    /// Edges of the bins of all columns, or of each, separated by semicolons: .npy files of one dimension, or lists of numbers
+    /// Edges of the bins of all columns, or of each, separated by semicolons: .npy files of one
+    /// dimension, or lists of numbers
     #[arg(long, value_name = "FILE|LIST[;..]", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges: Option<String>,
     /// Sum up weights instead of counting: a .npy file of shape (rows) for a table, else (height, width)

@@ -1,4 +1,5 @@
-//! Runs verbs that turn one image into another: read, run, write, once or for each page; or, as a step of a pipe, only run.
+//! Runs verbs that turn one image into another: read, run, write, once or for each page; or, as a
+//! step of a pipe, only run.
 
 use super::pages;
 use crate::args::{Common, Devices};
@@ -45,9 +46,9 @@ pub(super) struct Known {
     pub(super) images: u32,
 }
 
-/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file. Other errors that do
-/// not depend on the input, such as an output format that does not support the result's type, are found before the input is
-/// read.
+/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file. Other errors
+/// that do not depend on the input, such as an output format that does not support the result's type, are found
+/// before the input is read.
 pub(super) fn run(
     verb: &'static str,
     common: &Common,

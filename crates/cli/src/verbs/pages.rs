@@ -12,8 +12,8 @@ use std::path::Path;
 pub(super) type OnImage<'a> =
     dyn FnMut(AnyImage<'static>, Known, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)> + 'a;
 
-/// Runs `on` for each page of a file, also of complex numbers if `complex` says so, and writes the results as the pages of another. The report is that of the first page, with
-/// the times of all.
+/// Runs `on` for each page of a file, also of complex numbers if `complex` says so, and writes the results as the pages
+/// of another. The report is that of the first page, with the times of all.
 pub(super) fn run(
     common: &Common,
     input: &Path,

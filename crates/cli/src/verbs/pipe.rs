@@ -186,8 +186,8 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     Ok(report.of_steps(reports))
 }
 
-/// Runs the steps on an image or a volume that is too large to be taken whole: strip by strip or slab by slab, through files
-/// beside the output, at most two at a time.
+/// Runs the steps on an image or a volume that is too large to be taken whole: strip by strip or slab by slab, through
+/// files beside the output, at most two at a time.
 fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     devices.place()?;

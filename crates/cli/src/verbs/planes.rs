@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF. Of several volumes in a `.npy`
-/// file it is one.
+/// A volume in a file: its planes are the images of a `.npy` file or a Zarr, or the pages of a TIFF. Of several volumes
+/// in a `.npy` file it is one.
 pub(super) struct Planes<'a> {
     common: &'a Common,
     path: PathBuf,
@@ -82,8 +82,8 @@ impl<'a> Planes<'a> {
         self.shape.samples() * self.pixel.size_bytes() as u64
     }
 
-    /// Returns the memory that slabs may take beside what the file holds decoded, in bytes, if the volume is too large to be read
-    /// whole: for the memory that was asked for, or else for what there is.
+    /// Returns the memory that slabs may take beside what the file holds decoded, in bytes, if the volume is too large
+    /// to be read whole: for the memory that was asked for, or else for what there is.
     ///
     /// # Errors
     /// If there is too little.

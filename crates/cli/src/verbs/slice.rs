@@ -19,7 +19,8 @@ Examples:
 
 Rows of the image are planes of the volume, except along z. Columns are those of the volume, except along x: they are its rows.")]
 pub(crate) struct Args {
-    /// The volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels), or the pages of a TIFF
+    /// The volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels),
+    /// or the pages of a TIFF
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The image, in the format that its extension says

@@ -1,5 +1,5 @@
-//! Strip by strip, from `.npy` and TIFF files and Zarr arrays and to them: images that are larger than the memory that they
-//! may take.
+//! Strip by strip, from `.npy` and TIFF files and Zarr arrays and to them: images that are larger than the
+//! memory that they may take.
 
 use super::image::Target;
 use crate::args::{Common, Devices};
@@ -25,8 +25,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens an image, if it is too large to be read whole: for the memory that was asked for, or else for what there is.
-    /// `whole` names what an operation does to whole images alone.
+    /// Opens an image, if it is too large to be read whole: for the memory that was asked for, or else for what there
+    /// is. `whole` names what an operation does to whole images alone.
     ///
     /// # Errors
     /// If memory was asked for, and the image must be read whole.
@@ -202,7 +202,8 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Returns the job, if its image is too large to be read whole. Pages are read one after the other, each of them whole.
+    /// Returns the job, if its image is too large to be read whole. Pages are read one after the
+    /// other, each of them whole.
     ///
     /// # Errors
     /// As [`Input::open`], and for an output that cannot be written.
@@ -236,8 +237,9 @@ impl<'a> Job<'a> {
         Ok(check_whole(bytes, common.memory, what)?)
     }
 
-    /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it gets, by strips in the
-    /// memory that is left. `what` is all that the result depends on, beside the input and the output's format.
+    /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it
+    /// gets, by strips in the memory that is left. `what` is all that the result depends on, beside the input
+    /// and the output's format.
     ///
     /// # Errors
     /// Those of the operation and of both files.
@@ -276,15 +278,16 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Keeps what fills a file, and returns what the file is told: the error of a device or a parameter is none of the file's.
+/// Keeps what fills a file, and returns what the file is told: the error of a device or a parameter
+/// is none of the file's.
 pub(super) fn keep<T, E: std::fmt::Display>(kept: &mut Option<Result<T, E>>, made: Result<T, E>) -> Result<(), String> {
     let told = made.as_ref().map(drop).map_err(E::to_string);
     *kept = Some(made);
     told
 }
 
-/// Returns a name of a job that other jobs, and this one with another input, do not have. `what` is all that the result depends on,
-/// beside the input and the output's format.
+/// Returns a name of a job that other jobs, and this one with another input, do not have. `what` is all that the result
+/// depends on, beside the input and the output's format.
 pub(super) fn name(verb: &str, what: &dyn Debug, input: &Path) -> String {
     let facts = std::fs::metadata(input).ok();
     let facts = facts.map(|facts| (facts.len(), facts.modified().ok()));

@@ -1,5 +1,5 @@
-//! Filters of volumes: all pages of a file are read, filtered as one, and written as the pages of another; slab by slab if they are
-//! larger than the memory that they may take.
+//! Filters of volumes: all pages of a file are read, filtered as one, and written as the pages of another; slab by slab
+//! if they are larger than the memory that they may take.
 
 use super::planes::{Planes, To, Written};
 use super::strips::{keep, left, name};
@@ -50,7 +50,8 @@ pub(super) fn run(
     let out_type = args.out_type.unwrap_or(pixel);
     let device = devices.get(common.device)?;
     let job = Job { verb, args, formula, options: (borders, extent, anchor, out_type), device, file: &file, metadata };
-    // Slabs give a result of the volume's size. Another is taken whole, unless that would take more memory than was asked for.
+    // Slabs give a result of the volume's size. Another is taken whole, unless that would take more
+    // memory than was asked for.
     let has_slabs = extent == VolumeExtent::Same && !borders.axes().contains(&Border::Crop);
     let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
         Some(memory) if has_slabs || common.memory.is_some() => {
@@ -93,8 +94,8 @@ fn step(
     Ok(Report { ran, made })
 }
 
-/// Runs `steps`, each of which replaces the volume in its place, on each volume in a file; `None` if the volumes are too large to be
-/// taken whole.
+/// Runs `steps`, each of which replaces the volume in its place, on each volume in a file; `None` if the volumes are
+/// too large to be taken whole.
 pub(super) fn pipe(
     (common, out): (&Common, &OutputArgs),
     devices: &mut Devices,
@@ -131,8 +132,9 @@ pub(super) fn pipe(
     Ok(Some(Report { ran, made: made(&output, out, planes.volumes) }))
 }
 
-/// Writes what `make` makes of each volume in a file, each of which is taken whole; `what` names the work. Returns the report of all,
-/// the shape and the type of a result, and the time in which results were copied from the device, in milliseconds.
+/// Writes what `make` makes of each volume in a file, each of which is taken whole; `what` names the work. Returns
+/// the report of all, the shape and the type of a result, and the time in which results were copied from the
+/// device, in milliseconds.
 fn whole(
     planes: &mut Planes<'_>,
     (file, metadata): (&ImageOutput<'_>, &Metadata),
@@ -258,7 +260,8 @@ fn add(all: &mut Option<apron::Report>, of_one: apron::Report) {
     }
 }
 
-/// Checks the voxels of full output, and the products of taps and samples, against the limit, and warns of many products.
+/// Checks the voxels of full output, and the products of taps and samples, against the limit, and
+/// warns of many products.
 fn check(
     verb: &'static str,
     (shape, volumes): (VolumeShape, u32),

@@ -41,8 +41,8 @@ fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
 }
 
 /// Returns the taps of a sampled Gaussian's derivative of order 0 to 3, as SciPy's `gaussian_filter1d` has them with
-/// `order`: the f64 taps of [`gaussian`] times the derivative's polynomial `x / sigma^2`, `(x^2 - sigma^2) / sigma^4` or
-/// `(x^3 - 3 sigma^2 x) / sigma^6`. On a rising ramp, the first derivative is positive.
+/// `order`: the f64 taps of [`gaussian`] times the derivative's polynomial `x / sigma^2`, `(x^2 - sigma^2) / sigma^4`
+/// or `(x^3 - 3 sigma^2 x) / sigma^6`. On a rising ramp, the first derivative is positive.
 ///
 /// ```
 /// use apron_core::filters::gaussian_derivative;

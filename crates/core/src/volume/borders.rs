@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 /// The borders along x, y and z.
 ///
-/// The volume is extended along its rows first, then along the columns, then by planes: a voxel outside along several axes
-/// follows the last of them.
+/// The volume is extended along its rows first, then along the columns, then by planes: a voxel outside along several
+/// axes follows the last of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VolumeBorders {
     /// The border before and after each row.

@@ -10,7 +10,8 @@ use apron_abi::BorderMode;
 pub enum VolumeWeights {
     /// A mask: planes from the front, rows from the top, columns from the left, one fused multiply-add per tap.
     Dense(VolumeMask),
-    /// Taps along x, y and z: the sums along one axis are the samples of the next. An axis whose only tap is 1 is left out.
+    /// Taps along x, y and z: the sums along one axis are the samples of the next. An axis whose only
+    /// tap is 1 is left out.
     Separable([Taps; 3]),
 }
 
@@ -58,8 +59,8 @@ impl VolumeWeights {
 
 /// A filter of a volume.
 ///
-/// Input and output are of any type. Sums are taken in [one type](VolumeFilter::sums) and become the output's once, after the last
-/// axis. Constants of borders extend the volume itself, before the first axis.
+/// Input and output are of any type. Sums are taken in [one type](VolumeFilter::sums) and become the output's once,
+/// after the last axis. Constants of borders extend the volume itself, before the first axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeFilter {
     /// Shape of the planes, one below the other.
@@ -91,8 +92,8 @@ pub struct VolumeWindow {
     pub origin: [i32; 3],
 }
 
-/// One correlation of a volume with a dense mask: a filter is one of them, or one along each axis. Numbers are of the type of the
-/// sums, which f64 holds exactly.
+/// One correlation of a volume with a dense mask: a filter is one of them, or one along each axis. Numbers are of the
+/// type of the sums, which f64 holds exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pass {
     /// The axis, 0 for x, of separable taps; `None` for a mask.
@@ -118,8 +119,8 @@ pub struct Pass {
 impl VolumeFilter {
     pub(crate) const NAME: &'static str = "volume";
 
-    /// Returns the type of the sums: f32 where input and output are floats of at most 32 bits, else f64. Sums of f64 are
-    /// weighted by the f64 numbers of the taps.
+    /// Returns the type of the sums: f32 where input and output are floats of at most 32 bits, else f64. Sums of f64
+    /// are weighted by the f64 numbers of the taps.
     pub fn sums(&self) -> PixelType {
         sums_of(self.src, self.dst)
     }
@@ -135,9 +136,9 @@ impl VolumeFilter {
     /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a volume smaller than the window along an axis with border crop, and for full output that is too
-    /// large, and for a region that is not inside the volume; [`Error::Parameter`] for border crop with full output or a region, for constants that the sums cannot hold, and
-    /// for a divisor that is 0 or not finite.
+    /// [`Error::Shape`] for a volume smaller than the window along an axis with border crop, and for full output that
+    /// is too large, and for a region that is not inside the volume; [`Error::Parameter`] for border crop with full
+    /// output or a region, for constants that the sums cannot hold, and for a divisor that is 0 or not finite.
     pub fn window(&self) -> Result<VolumeWindow> {
         let wrong = |what, value: String, limit: &str| Err(Error::parameter(VolumeFilter::NAME, what, value, limit));
         let volume = self.volume()?;

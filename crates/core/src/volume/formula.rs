@@ -5,8 +5,8 @@ use crate::{Error, MAX_MASK_SIDE, PointOp, Result, Taps};
 
 /// An expression over a volume: weights applied to it, and pointwise operations on the results.
 ///
-/// Operands of a pointwise operation are computed in the type of the sums: f32 where input and output are floats of at most 32
-/// bits, else f64. Only the outermost operation rounds to the output's type.
+/// Operands of a pointwise operation are computed in the type of the sums: f32 where input and output are floats of at
+/// most 32 bits, else f64. Only the outermost operation rounds to the output's type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VolumeFormula {
     /// The volume itself.

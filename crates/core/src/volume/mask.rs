@@ -25,8 +25,8 @@ impl VolumeMask {
     /// Creates a mask of this width, height and depth whose anchor is its middle, side / 2 along each axis.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for sides of 0, more than [`MAX_MASK_SIDE`](crate::MAX_MASK_SIDE) columns or rows in all planes
-    /// together, another number of taps, and taps that are not finite in f32.
+    /// [`Error::Parameter`] for sides of 0, more than [`MAX_MASK_SIDE`](crate::MAX_MASK_SIDE) columns or rows in all
+    /// planes together, another number of taps, and taps that are not finite in f32.
     pub fn new(width: u32, height: u32, depth: u32, taps: impl Into<Vec<f64>>) -> Result<VolumeMask> {
         let taps = taps.into();
         if depth == 0 || height == 0 {

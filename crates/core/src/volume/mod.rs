@@ -21,8 +21,8 @@ use std::borrow::Cow;
 
 /// An image of three dimensions, with one to four interleaved channels; its samples are owned or borrowed.
 ///
-/// Sample `c` of voxel `(x, y, z)` is at `z * plane_pitch + y * row_pitch + x * channels + c`: NumPy's order of an array of
-/// shape (depth, height, width) or (depth, height, width, channels).
+/// Sample `c` of voxel `(x, y, z)` is at `z * plane_pitch + y * row_pitch + x * channels + c`: NumPy's order of an
+/// array of shape (depth, height, width) or (depth, height, width, channels).
 ///
 /// ```
 /// use apron_core::Volume;
@@ -57,8 +57,8 @@ impl<'a, T: Pixel> Volume<'a, T> {
         Ok(Volume { shape, row_pitch: row, plane_pitch: row * height as usize, data })
     }
 
-    /// Creates a volume with `row_pitch` samples between the starts of rows, and `plane_pitch` between those of planes; the
-    /// last row needs no padding.
+    /// Creates a volume with `row_pitch` samples between the starts of rows, and `plane_pitch` between those of planes;
+    /// the last row needs no padding.
     ///
     /// ```
     /// use apron_core::{Volume, VolumeShape};
@@ -124,7 +124,8 @@ impl<'a, T: Pixel> Volume<'a, T> {
         Ok(Volume { shape, row_pitch, plane_pitch: row_pitch * shape.height as usize, data })
     }
 
-    /// Returns the planes, one below the other, as an image: without a copy if the planes lie at equal distances of rows.
+    /// Returns the planes, one below the other, as an image: without a copy if the planes lie at
+    /// equal distances of rows.
     pub fn stack(&self) -> Image<'_, T> {
         let Shape { width, height, channels } = self.shape.stacked();
         if self.plane_pitch == self.row_pitch * self.shape.height as usize {

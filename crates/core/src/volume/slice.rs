@@ -13,8 +13,8 @@ pub enum Slice {
 }
 
 impl<T: Pixel> Volume<'_, T> {
-    /// Returns the image of a slice: NumPy's `volume[at]` for axis 2, z; `volume[:, at]` for axis 1, y; `volume[:, :, at]` for axis
-    /// 0, x, or their `max` along that axis. Rows are planes, but for axis 2.
+    /// Returns the image of a slice: NumPy's `volume[at]` for axis 2, z; `volume[:, at]` for axis 1, y;
+    /// `volume[:, :, at]` for axis 0, x, or their `max` along that axis. Rows are planes, but for axis 2.
     ///
     /// ```
     /// use apron_core::{Slice, Volume};

@@ -70,7 +70,8 @@ impl<'a, I: Pixel, S: Float> Along<'a, I, S> {
         Along { windows, squared, scratch, count, lead, pixels, under }
     }
 
-    /// Computes the sums of up to [`LANES`] rows, `None` for the constant row; those of each go to `out` from its start on.
+    /// Computes the sums of up to [`LANES`] rows, `None` for the constant row; those of each go to
+    /// `out` from its start on.
     pub(crate) fn sums(&mut self, rows: &[Option<&[I]>], out: &mut [S], starts: &[usize]) {
         let &mut Along { windows, squared, ref mut scratch, count, lead, pixels, ref under } = self;
         let Scratch { samples, heads } = &mut **scratch;

@@ -1,4 +1,5 @@
-//! Sums of floats in the order of `BOX_CHUNK`: along rows with rows in vector lanes, down columns with columns in lanes.
+//! Sums of floats in the order of `BOX_CHUNK`: along rows with rows in vector lanes, down columns
+//! with columns in lanes.
 //!
 //! Per chunk there are all prefix sums (from the first sample up) and all suffix sums (from the last sample down): they
 //! are the tails and heads of all windows that end or begin in the chunk.
@@ -112,8 +113,8 @@ impl<'a, I: Pixel, S: Float> Sums<'a, I, S> {
 
 /// Sums down the columns, row by row.
 struct Down<'a, S> {
-    /// Ring of the rows of the chunks that a window touches: of windows of over [`CHUNK`] rows they become heads once their
-    /// chunk is complete.
+    /// Ring of the rows of the chunks that a window touches: of windows of over [`CHUNK`] rows they become heads once
+    /// their chunk is complete.
     rows: &'a mut [S],
     /// Samples per row.
     length: usize,
@@ -161,8 +162,8 @@ impl<'a, S: Float> Down<'a, S> {
     }
 }
 
-/// Processes the next row, which is already in its slot, of windows of over [`CHUNK`] rows; outputs the sums of those that
-/// end there.
+/// Processes the next row, which is already in its slot, of windows of over [`CHUNK`] rows; outputs the sums of
+/// those that end there.
 struct Step<'a, 'b, S, F, O> {
     down: &'a mut Down<'b, S>,
     y: i32,

@@ -158,8 +158,8 @@ fn half_precision_is_widened() {
 #[test]
 fn chunks_are_those_of_the_unmapped_axis() {
     let large = 16_777_216.0f32;
-    // Rows 13 to 15 are the head, 16 to 31 the chunk between, 32 to 39 the tail; 2^24 is in each of them once. The numbers
-    // are those of the reference's test by hand.
+    // Rows 13 to 15 are the head, 16 to 31 the chunk between, 32 to 39 the tail; 2^24 is in each of them once. The
+    // numbers are those of the reference's test by hand.
     for (at, sum) in [(13, 26.0), (14, 24.0), (16, 12.0), (19, 16.0), (31, 28.0), (32, 20.0), (39, 28.0)] {
         for turned in [false, true] {
             let mut samples = vec![1.0f32; 40];

@@ -46,8 +46,8 @@ pub(super) fn data_type(pixel: PixelType) -> DataType {
     }
 }
 
-/// Shape and type of an image or of the planes of a volume, and the dimensions: `leading` ones of size 1, planes if there are any,
-/// rows, columns, and channels if there are any.
+/// Shape and type of an image or of the planes of a volume, and the dimensions: `leading` ones of size 1, planes if
+/// there are any, rows, columns, and channels if there are any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) shape: Shape,
@@ -123,8 +123,8 @@ impl Layout {
         self.leading + usize::from(self.planes.is_some()) + 2 + usize::from(self.channels)
     }
 
-    /// Returns a vector over the dimensions: the first number for all that lead, and then planes, rows, columns and channels, of
-    /// those that there are.
+    /// Returns a vector over the dimensions: the first number for all that lead, and then planes, rows, columns and
+    /// channels, of those that there are.
     pub(super) fn over(&self, first: u64, [planes, rows, columns, channels]: [u64; 4]) -> Vec<u64> {
         let mut all = vec![first; self.leading];
         all.extend(self.planes.map(|_| planes));
@@ -133,7 +133,8 @@ impl Layout {
         all
     }
 
-    /// Returns the last dimensions of a vector over all: planes, rows, columns and channels; 1 for those that there are not.
+    /// Returns the last dimensions of a vector over all: planes, rows, columns and channels; 1 for
+    /// those that there are not.
     pub(super) fn parts(&self, all: &[u64]) -> [u64; 4] {
         let rows = self.leading + usize::from(self.planes.is_some());
         let at = |at: usize| all.get(at).copied().unwrap_or(1);
@@ -141,7 +142,8 @@ impl Layout {
         [planes, at(rows), at(rows + 1), if self.channels { at(rows + 2) } else { 1 }]
     }
 
-    /// Returns the number of lines: the rows of an image, the planes of a volume. Chunks side by side have the same lines.
+    /// Returns the number of lines: the rows of an image, the planes of a volume. Chunks side by
+    /// side have the same lines.
     pub(super) fn lines(&self) -> u32 {
         self.planes.unwrap_or(self.shape.height)
     }
@@ -166,8 +168,8 @@ impl Layout {
         each.min(self.lines().into()) as usize
     }
 
-    /// Returns the places of the chunks of a shape that have the same lines: their planes and rows in the grid, from line `index`
-    /// of chunks on, and columns and channels.
+    /// Returns the places of the chunks of a shape that have the same lines: their planes and rows in the grid, from
+    /// line `index` of chunks on, and columns and channels.
     pub(super) fn places(&self, index: u64, chunk: [u64; 4]) -> impl ParallelIterator<Item = [u64; 4]> + use<> {
         let [_, rows, columns, parts] = chunk;
         let Shape { width, height, channels } = self.shape;

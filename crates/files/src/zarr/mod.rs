@@ -1,5 +1,5 @@
-//! Zarr arrays, version 3: folders with a file a chunk, or a file a shard of chunks. Metadata and codecs are those of `zarrs`;
-//! files are read and written here, within limits, and without waiting for the disk after each.
+//! Zarr arrays, version 3: folders with a file a chunk, or a file a shard of chunks. Metadata and codecs are those of
+//! `zarrs`; files are read and written here, within limits, and without waiting for the disk after each.
 
 mod codecs;
 mod found;

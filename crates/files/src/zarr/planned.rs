@@ -31,8 +31,8 @@ pub(super) struct Planned<'a> {
 impl<'a> Planned<'a> {
     /// Takes over from the input what suits the image, or the volume of this many planes.
     pub(super) fn of(kept: Option<&'a Kept>, (shape, planes): (Shape, Option<u32>), pixel: PixelType) -> Planned<'a> {
-        // An input without a dimension of channels has no place for those of the result, nor has its group; and neither has a
-        // volume for what an image has, and the other way round.
+        // An input without a dimension of channels has no place for those of the result, nor has its group; and neither
+        // has a volume for what an image has, and the other way round.
         let suits = |kept: &&Kept| (kept.channels.is_some() || shape.channels == 1) && kept.volume == planes.is_some();
         let Some(kept) = kept.filter(suits) else {
             let layout = Layout { shape, planes, pixel, leading: 0, channels: shape.channels > 1 };

@@ -95,8 +95,8 @@ impl Chunks {
     /// Opens the image of a folder, or its volume, and returns what an output keeps of it, too.
     ///
     /// # Errors
-    /// [`Error::Read`] and [`Error::Content`] for what is broken or not supported, [`Error::TooLarge`] for more than `max_pixels`
-    /// pixels, in the image, in a plane or in a chunk.
+    /// [`Error::Read`] and [`Error::Content`] for what is broken or not supported, [`Error::TooLarge`] for more than
+    /// `max_pixels` pixels, in the image, in a plane or in a chunk.
     pub(crate) fn open(path: &Path, max_pixels: u64, volume: bool) -> Result<(Chunks, Kept)> {
         let wrong = |what: String| Error::content(path, what);
         let (found, layout) = super::layout(path, max_pixels, volume)?;
@@ -231,7 +231,8 @@ impl Chunks {
         self.layout.lines_of(self.chunk)
     }
 
-    /// Decodes chunks with the same lines, without their padding: a few per thread at a time, which are then copied by all threads.
+    /// Decodes chunks with the same lines, without their padding: a few per thread at a time, which are then
+    /// copied by all threads.
     fn decode_lines(&self, index: u32, lines: &mut [u8]) -> Result<()> {
         let [_, rows, columns, parts] = self.chunk;
         let (row_bytes, chunk_row) =

@@ -42,8 +42,8 @@ impl<'a> Target<'a> {
         Ok(Target { path, target })
     }
 
-    /// Lets `fill` write into a temporary folder next to the path and, when it is complete, renames it to the path. A Zarr that is
-    /// there is then removed.
+    /// Lets `fill` write into a temporary folder next to the path and, when it is complete, renames it to the path. A
+    /// Zarr that is there is then removed.
     ///
     /// # Errors
     /// [`Error::Write`] with the error of `fill` or of the system; what was there is then unchanged.
@@ -56,8 +56,8 @@ impl<'a> Target<'a> {
         written().map_err(|error| Error::write(self.path, error))
     }
 
-    /// Lets `fill` write into a folder that stays if the program ends, for the next run of the same job, and renames it to the path
-    /// when it is complete. `fill` gets the number of rows that are there.
+    /// Lets `fill` write into a folder that stays if the program ends, for the next run of the same job, and renames it
+    /// to the path when it is complete. `fill` gets the number of rows that are there.
     ///
     /// # Errors
     /// As [`write`](Self::write); rows that were written stay.

@@ -1,4 +1,5 @@
-//! Writes an image or a volume as an array: chunks are encoded by several threads, as soon as all rows, or planes, of some are there.
+//! Writes an image or a volume as an array: chunks are encoded by several threads, as soon as all rows, or
+//! planes, of some are there.
 
 use super::codecs::{ChunkShape, Codecs};
 use super::found::METADATA;
@@ -39,8 +40,8 @@ pub(crate) fn write(
     })
 }
 
-/// Returns the memory that writing an image, or a volume of this many planes, takes beside what is written at a time, in bytes: a
-/// row of chunks, or its planes, and its encoded chunks.
+/// Returns the memory that writing an image, or a volume of this many planes, takes beside what is written at a time,
+/// in bytes: a row of chunks, or its planes, and its encoded chunks.
 pub(crate) fn held_bytes(metadata: &Metadata, shape: (Shape, Option<u32>), pixel: PixelType) -> u64 {
     let Planned { array, layout, .. } = Planned::of(metadata.zarr.as_deref(), shape, pixel);
     let rows = array.get("chunk_grid").and_then(|grid| serde_json::from_value(grid.clone()).ok());
@@ -109,8 +110,8 @@ impl Writer {
         Ok(Writer { folder: at, layout, chunk, keys, codecs, of, fill, lines })
     }
 
-    /// Goes on where an earlier run ended, of whose lines this many were [complete](Self::complete). Returns the first line that is
-    /// expected.
+    /// Goes on where an earlier run ended, of whose lines this many were [complete](Self::complete). Returns the first
+    /// line that is expected.
     pub(crate) fn go_on_at(&self, complete: u32) -> u32 {
         let (each, all) = (self.chunk_lines() as u32, self.layout.lines());
         let next = if complete < all { complete / each * each } else { all };

@@ -156,7 +156,8 @@ fn broken_chunks_are_refused() {
         }
         fs::write(&chunk, [&whole[..], &vec![0; 1 << 20]].concat()).unwrap();
         refused(folder.path(), "");
-        // Changed bytes are refused, or change samples; none is a panic that gets through, nor takes memory without limit.
+        // Changed bytes are refused, or change samples; none is a panic that gets through, nor takes
+        // memory without limit.
         for at in (0..whole.len()).step_by(7) {
             let mut changed = whole.clone();
             changed[at] ^= 0x85;

@@ -50,7 +50,8 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     let first = |strip: u32| (strip * outputs) as i32 + origin_x;
     // Whether a strip has columns before the image, and behind it.
     let beside = |strip: u32| (first(strip) < 0, first(strip) + (outputs + window_x) as i32 > width as i32);
-    // Where a vector could contain the right edge, vectors are counted from there: then the left edge may not divide one.
+    // Where a vector could contain the right edge, vectors are counted from there: then the left
+    // edge may not divide one.
     let vector = PREFIX_VECTOR as i32;
     let is_divided = |strip: u32| {
         let (first, width) = (first(strip), width as i32);
@@ -99,11 +100,12 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     Ok((super::buffers(problem, &window), vec![launch]))
 }
 
-/// Returns a multiplier, and the byte of the upper word of `(sum + count / 2) * multiplier` that is the rounded mean of `count` bytes, an
-/// odd number above 1: as the hexadecimal digits of the byte's number in each of two words.
+/// Returns a multiplier, and the byte of the upper word of `(sum + count / 2) * multiplier` that is the rounded mean of
+/// `count` bytes, an odd number above 1: as the hexadecimal digits of the byte's number in each of two words.
 ///
-/// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. Times 2^(32 + 8 byte) / count, rounded up, the product is
-/// too large by less than `256 count`, which does not reach the next multiple of 2^(32 + 8 byte) / count.
+/// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. Times 2^(32 + 8 byte) / count,
+/// rounded up, the product is too large by less than `256 count`, which does not reach the next multiple of
+/// 2^(32 + 8 byte) / count.
 fn multiplier(count: u64) -> Option<[u32; 2]> {
     (0..3u32).filter(|_| count % 2 == 1 && count > 1).find_map(|byte| {
         let unit = 1u64 << (32 + 8 * byte);

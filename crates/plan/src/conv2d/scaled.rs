@@ -1,5 +1,5 @@
-//! Recipes of sums that are scaled before they are rounded to integers, by kernels of the family conv2d. Sums that f32 holds exactly
-//! take [faster ones](crate::rewrite::scale).
+//! Recipes of sums that are scaled before they are rounded to integers, by kernels of the family conv2d. Sums that f32
+//! holds exactly take [faster ones](crate::rewrite::scale).
 
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};

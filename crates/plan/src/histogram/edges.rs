@@ -113,9 +113,9 @@ pub(super) fn per_unit(edges: &[f32]) -> Option<f32> {
     (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }
 
-/// Returns the bins of one width between these edges, with the least margin for which [`Spacing::find`] is right for every
-/// sample; `None` if they are not of one width, or if it is so small that the edges would have to be compared for most
-/// samples anyway.
+/// Returns the bins of one width between these edges, with the least margin for which [`Spacing::find`] is right for
+/// every sample; `None` if they are not of one width, or if it is so small that the edges would have to be compared
+/// for most samples anyway.
 ///
 /// The place is monotonic in the sample, so the places of a bin's first and last sample bound those of all between.
 pub(super) fn spacing(edges: &[f32]) -> Option<Spacing> {

@@ -69,9 +69,9 @@ impl Joint {
     }
 }
 
-/// Finds the cell of each row of f32, and counts the cells in the same launch, where four times the counters that shared memory
-/// holds suffice. Otherwise the cells are written, and counted by slices, or where there are many by adding to totals; or the
-/// weights of each 65536 rows are summed by cell, and then those sums, both in order.
+/// Finds the cell of each row of f32, and counts the cells in the same launch, where four times the counters that
+/// shared memory holds suffice. Otherwise the cells are written, and counted by slices, or where there are many by
+/// adding to totals; or the weights of each 65536 rows are summed by cell, and then those sums, both in order.
 fn joint(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let joint = Joint::of(problem)?;
     let Joint { rows, cells, .. } = joint;

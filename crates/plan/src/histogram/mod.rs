@@ -1,4 +1,5 @@
-//! Recipes of histograms: of bytes, between edges, by slices of bins, weighted, of many dimensions; and their common parts.
+//! Recipes of histograms: of bytes, between edges, by slices of bins, weighted, of many dimensions;
+//! and their common parts.
 
 pub(crate) mod bytes;
 pub(crate) mod edges;

@@ -153,7 +153,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
         .unswept()
     },
-    // What histogram-slices does where slices do not suit the bins; by name for all bins of f32. Neither is swept: the problem decides.
+    // What histogram-slices does where slices do not suit the bins; by name for all bins of f32. Neither is
+    // swept: the problem decides.
     Variant {
         rank: 95,
         kernels: "histogram-slices",

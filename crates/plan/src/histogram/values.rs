@@ -1,4 +1,5 @@
-//! Recipes that compute the cell of a sample and count by slices as large as shared memory, and passes of a radix select.
+//! Recipes that compute the cell of a sample and count by slices as large as shared memory, and
+//! passes of a radix select.
 
 use super::slices::MAX_ROW_CELLS;
 use super::{OPERATION, TOTALS, check_counters, rounds, with_totals};
@@ -82,8 +83,8 @@ pub(super) fn values(
 pub struct Prefixes {
     /// The upper halves: `channel * 65536 + half`, ascending.
     pub halves: Vec<u32>,
-    /// The upper halves with the next digit: `number of the half * 256 + digit`, ascending; empty where the upper halves
-    /// are the prefixes.
+    /// The upper halves with the next digit: `number of the half * 256 + digit`, ascending; empty where the upper
+    /// halves are the prefixes.
     pub digits: Vec<u32>,
 }
 

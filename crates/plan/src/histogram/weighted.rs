@@ -53,8 +53,8 @@ pub(super) struct Apart {
     pub(super) apart: u32,
 }
 
-/// Plans the sums of weights, one per pixel, by the numbers of bins in buffer 1: of each 65536 samples, and of those sums.
-/// Returns the buffers from number 2 on, and the launches.
+/// Plans the sums of weights, one per pixel, by the numbers of bins in buffer 1: of each 65536 samples, and of those
+/// sums. Returns the buffers from number 2 on, and the launches.
 pub(super) fn in_blocks(
     operation: &'static str,
     pixels: u64,

@@ -169,8 +169,8 @@ impl Work {
         self.width as f64 * self.height as f64 * self.channels as f64
     }
 
-    /// Returns how much more work this is than another workload of its kind, at least: all kernels' times grow with the samples, and those
-    /// of filters with the side of the mask or faster.
+    /// Returns how much more work this is than another workload of its kind, at least: all kernels' times grow with the
+    /// samples, and those of filters with the side of the mask or faster.
     fn over(&self, other: &Work) -> f64 {
         let of = |work: &Work| match work.operation {
             "correlate" | "separable" => work.samples() * work.side as f64,
@@ -237,7 +237,8 @@ impl Table {
         &self.rows
     }
 
-    /// Returns the kind of a workload's rows: its own, or where there are none that of u16 for i16, and that of f32 for f16.
+    /// Returns the kind of a workload's rows: its own, or where there are none that of u16 for i16,
+    /// and that of f32 for f16.
     fn kind(&self, work: &Work) -> Kind {
         let of = |pixel| match pixel {
             PixelType::I16 => PixelType::U16,
@@ -270,8 +271,9 @@ impl Table {
         &self.rows[measured.row]
     }
 
-    /// Returns the time of a variant in row `nearest`, or in the nearest row that has one: a variant that refused the workload of the
-    /// one may take a workload beside it. The time of a smaller workload is then scaled up to that of the other variants.
+    /// Returns the time of a variant in row `nearest`, or in the nearest row that has one: a variant that refused
+    /// the workload of the one may take a workload beside it. The time of a smaller workload is then scaled up to
+    /// that of the other variants.
     fn measured(&self, variant: &Variant, nearest: usize, work: &Work, machine: &Machine) -> Option<Measured> {
         let of = |row: usize| self.rows[row].time(variant.name).map(|time| (row, *time));
         let other = || self.nearest_where(work, machine, |row| row.time(variant.name).is_some()).and_then(of);
@@ -280,8 +282,8 @@ impl Table {
         Some(Measured { row, time, estimate: time.ms * work.over(own) })
     }
 
-    /// Ranks the variants of an operation by their times in the nearest rows. A variant that no row has keeps its place in
-    /// [`VARIANTS`](crate::VARIANTS), before or after the measured ones. Variants that run only by name come last.
+    /// Ranks the variants of an operation by their times in the nearest rows. A variant that no row has keeps its place
+    /// in [`VARIANTS`](crate::VARIANTS), before or after the measured ones. Variants that run only by name come last.
     pub(crate) fn ranking(&self, work: &Work, machine: &Machine) -> Arc<Ranking> {
         let mut kept = self.rankings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ranking) = kept.get(&(*work, *machine)) {

@@ -165,7 +165,8 @@ fn marching(
     }
     let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1);
     if sum == ElementType::F64 {
-        // What lies outside, before the first pass, is in the tile, as an integer; and the divisor is one of the parameters.
+        // What lies outside, before the first pass, is in the tile, as an integer; and the divisor is
+        // one of the parameters.
         let is_sample = |constant: f64| match problem.src {
             PixelType::I16 => f64::from(constant as i16) == constant,
             _ => f64::from(constant as u16) == constant,
@@ -219,8 +220,8 @@ fn marching(
     Ok((buffers, vec![launch]))
 }
 
-/// Returns the output planes per block for which blocks of `tiles` tiles, `slots` at a time, go through the fewest input planes one
-/// after the other. A block sees `taps - 1` more planes than it has outputs of.
+/// Returns the output planes per block for which blocks of `tiles` tiles, `slots` at a time, go through the fewest
+/// input planes one after the other. A block sees `taps - 1` more planes than it has outputs of.
 fn planes_per_block((tiles, depth): (u64, u32), taps: u32, slots: u64) -> u32 {
     let most = MOST_PARTS.min(depth).min((MOST_BLOCKS / tiles.max(1)).max(1) as u32);
     let planes = (1..=most).map(|parts| depth.div_ceil(parts));
@@ -240,8 +241,8 @@ const MOST_BLOCKS: u64 = 1 << 20;
 /// Most samples per row, so that a kernel's numbers of columns fit 32 bits.
 const MOST_COLUMNS: u64 = 1 << 30;
 
-/// Returns the launch of a pass. A pass along x goes over the rows of all planes as those of one; a pass along z over planes as
-/// rows, unless they are too long, so that outputs share the samples under their masks as rows do.
+/// Returns the launch of a pass. A pass along x goes over the rows of all planes as those of one; a pass along z over
+/// planes as rows, unless they are too long, so that outputs share the samples under their masks as rows do.
 fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (PixelType, Cast)) -> Launch {
     let Pass { input, out, origin: [left, top, front], size, modes, .. } = *pass;
     let [_, height, depth] = out.sides();
@@ -343,7 +344,8 @@ mod tests {
         let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
         let Params::VolumesMarchParams(params) = launch.params else { panic!("{launch:?}") };
         assert_eq!(launch.kernel, Kernel::volumes_march_13_i16_i16);
-        // The windows start five columns, one row and one plane before the output, and the ten planes before have taps of zero.
+        // The windows start five columns, one row and one plane before the output, and the ten planes
+        // before have taps of zero.
         assert_eq!((params.taps, params.origin), ([13; 3], [-5, -1, -1 - 10]));
         let words = launch.taps.chunks(2).map(|halves| (halves[1].to_bits() as u64) << 32 | halves[0].to_bits() as u64);
         let taps: Vec<f64> = words.map(f64::from_bits).collect();

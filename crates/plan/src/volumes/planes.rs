@@ -127,7 +127,8 @@ mod tests {
         };
         assert_eq!(params(rows).constants[0], 0.7);
         assert_eq!(params(columns).constants[1], 0.2f64.mul_add(0.7, 0.1 * 0.7));
-        // 100 pixels in tiles of 80, and 70 rows by 8; 300 samples in tiles of 64, and 70 rows by 32; two words per tap.
+        // 100 pixels in tiles of 80, and 70 rows by 8; 300 samples in tiles of 64, and 70 rows by
+        // 32; two words per tap.
         assert_eq!((rows.blocks, rows.taps.len()), ([2, 9], 4));
         assert_eq!((columns.blocks, columns.taps.len()), ([5, 3], 6));
     }

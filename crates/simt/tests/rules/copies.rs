@@ -1,5 +1,5 @@
-//! Planted bugs around copies into shared memory: by bulk asynchronous copies, which complete a phase of an mbarrier, and by
-//! threads, which wait for their own.
+//! Planted bugs around copies into shared memory: by bulk asynchronous copies, which complete a phase of an mbarrier,
+//! and by threads, which wait for their own.
 #![allow(clippy::undocumented_unsafe_blocks)] // the emulator checks what a GPU would not
 
 use apron_abi::ElementType;

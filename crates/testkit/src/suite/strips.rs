@@ -108,8 +108,8 @@ pub(super) fn pieces(cases: &mut Vec<Case>, next: &mut impl FnMut() -> u64) {
             cases.push(Case::correlate(next(), size, types, mask, border, Data::Uniform));
         }
     }
-    // Words along a row or down a column: rows of whole words and others, strips of 128 samples and a part of another, an
-    // image smaller than a word, windows that start at each sample of a word, steps of four taps.
+    // Words along a row or down a column: rows of whole words and others, strips of 128 samples and a part of another,
+    // an image smaller than a word, windows that start at each sample of a word, steps of four taps.
     for (n, pixel) in [U8, U16, I16].into_iter().enumerate() {
         for (m, size) in [(267, 20), (268, 35), (129, 34), (3, 9)].into_iter().enumerate() {
             for (k, taps) in [3, 4, 5, 17].into_iter().enumerate() {
@@ -126,7 +126,8 @@ pub(super) fn pieces(cases: &mut Vec<Case>, next: &mut impl FnMut() -> u64) {
     for mask in [(5, 1), (1, 5)] {
         cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), mask, Border::Reflect, Data::Special));
     }
-    // Blurs of bytes: one to seven windows of 32 bytes, rows of words and others, all rows of a group and a part of one, two to four groups.
+    // Blurs of bytes: one to seven windows of 32 bytes, rows of words and others, all rows of a group and a part of
+    // one, two to four groups.
     for (n, size) in [(256, 48, 1), (301, 20, 3), (90, 41, 4), (17, 150, 2), (3, 5, 1)].into_iter().enumerate() {
         let few = [(17, 17), (5, 9), (1, 16), (21, 3), (81, 2)];
         for (m, taps) in few.into_iter().chain([(33, 18), (49, 49), (51, 30), (7, 48)]).enumerate() {

@@ -3,7 +3,8 @@
 use crate::device::Device;
 use apron_abi::{Accumulator, BoxParams, ElementType, Pixel};
 
-/// Returns a sum of integers times a factor, or, where the divisor is not 0 and the factor its reciprocal, the quotient.
+/// Returns a sum of integers times a factor, or, where the divisor is not 0 and the factor its
+/// reciprocal, the quotient.
 #[inline(always)]
 pub(in super::super) fn scaled<D: Device>(d: D, sum: f64, [factor, divisor]: [f64; 2]) -> f64 {
     let value = sum * factor;

@@ -1,4 +1,5 @@
-//! Accesses of elements of any type. They expand in a function where `asm!`, `transmute_copy` and [`ElementType`] are in scope.
+//! Accesses of elements of any type. They expand in a function where `asm!`, `transmute_copy` and
+//! [`ElementType`] are in scope.
 
 use core::arch::asm;
 
@@ -91,8 +92,8 @@ pub(super) unsafe fn load_words(address: u64) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// As [`Device::store4`](super::super::Device::store4). Streaming stores: outputs are written once, and should not evict data that
-/// will be read.
+/// As [`Device::store4`](super::super::Device::store4). Streaming stores: outputs are written once, and should not
+/// evict data that will be read.
 #[inline(always)]
 pub(super) unsafe fn store4(address: u64, [a, b, c, d]: [u32; 4]) {
     unsafe {

@@ -1,8 +1,9 @@
 //! Sums of windows of floats down columns: see the [module](super).
 //!
-//! A thread marches down a column of the sums along rows, one chunk of outputs per step: the suffix sums of the chunk in
-//! which the windows start, in shared memory, the middles, and the prefix sums at the windows' ends, which it carries from step
-//! to step. The first middles of several steps are added up at once, so that each total is read once per such group.
+//! A thread marches down a column of the sums along rows, one chunk of outputs per step: the suffix sums of the
+//! chunk in which the windows start, in shared memory, the middles, and the prefix sums at the windows' ends, which
+//! it carries from step to step. The first middles of several steps are added up at once, so that each total is
+//! read once per such group.
 //!
 //! Per output: two global loads and a store; the places of the rows are listed in shared memory (border by index map).
 
@@ -104,8 +105,8 @@ const ENDS: usize = 4;
 impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERMS: usize>
     Column<'_, D, S, O, F, TERMS>
 {
-    /// Lists the rows of the sums along rows: first those from the first windows' chunk on, a chunk more than the block has
-    /// steps, then those from the chunk on in which the first of them ends.
+    /// Lists the rows of the sums along rows: first those from the first windows' chunk on, a chunk more than the block
+    /// has steps, then those from the chunk on in which the first of them ends.
     #[inline(always)]
     unsafe fn list(&self, steps: u32) {
         let (p, border) = (self.p, BorderMode::from_u32(self.p.border));
@@ -144,8 +145,8 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         sums
     }
 
-    /// Returns the totals of the chunk `after` chunks after the first windows' chunk; arbitrary ones for a chunk that no
-    /// window contains.
+    /// Returns the totals of the chunk `after` chunks after the first windows' chunk; arbitrary ones for a chunk
+    /// that no window contains.
     #[inline(always)]
     unsafe fn total(&self, after: u32) -> [S; TERMS] {
         let last = self.p.chunks - 1;

@@ -1,16 +1,16 @@
-//! Windows of floats of any size, in the order of [`BOX_CHUNK`], in two launches: sums along rows into a buffer, then down
-//! its columns.
+//! Windows of floats of any size, in the order of [`BOX_CHUNK`], in two launches: sums along rows into a buffer,
+//! then down its columns.
 //!
-//! Windows that start in one chunk share its suffix sums, their heads, and windows that end in one chunk its prefix sums,
-//! their tails. The chunks between depend only on the chunk in which a window starts, and on whether it ends in the next
-//! one: so there are two middles per chunk of windows, of which the second has one chunk more.
+//! Windows that start in one chunk share its suffix sums, their heads, and windows that end in one chunk its prefix
+//! sums, their tails. The chunks between depend only on the chunk in which a window starts, and on whether it ends in
+//! the next one: so there are two middles per chunk of windows, of which the second has one chunk more.
 //!
-//! Per output and axis: four additions, and one more per 256 pixels of the window's side. The first launch reads the image,
-//! the second each sum along a row twice.
+//! Per output and axis: four additions, and one more per 256 pixels of the window's side. The first launch reads the
+//! image, the second each sum along a row twice.
 //!
-//! Launch contract: the buffers are as large as the parameters say; the sums along rows are planes, one per term, of one row
-//! more than the image, for the rows outside where the border is constant. The parameters and the shared memory are as the
-//! plan computes them.
+//! Launch contract: the buffers are as large as the parameters say; the sums along rows are planes, one per term, of
+//! one row more than the image, for the rows outside where the border is constant. The parameters and the shared memory
+//! are as the plan computes them.
 
 mod columns;
 mod rows;

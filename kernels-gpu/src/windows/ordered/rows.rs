@@ -81,8 +81,8 @@ impl<I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> Body for Ord
     }
 }
 
-/// Returns the chunk of rows of the `block`-th row of blocks: first come those of the image and of the row below it, then
-/// others whose totals are needed. A grid may have more rows of blocks than its launch needs.
+/// Returns the chunk of rows of the `block`-th row of blocks: first come those of the image and of the row below it,
+/// then others whose totals are needed. A grid may have more rows of blocks than its launch needs.
 #[inline(always)]
 fn chunk_of(block: u32, p: &OrderedParams) -> Option<i32> {
     let own = p.height / BOX_CHUNK + 1;

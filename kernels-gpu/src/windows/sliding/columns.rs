@@ -1,5 +1,5 @@
-//! The sums of a block's columns, row by row: of quads of aligned words, of any quads, and of columns outside the image, which
-//! are copied.
+//! The sums of a block's columns, row by row: of quads of aligned words, of any quads, and of columns outside the
+//! image, which are copied.
 
 use super::{Block, Finish};
 use crate::device::{Device, Global, Shared};
@@ -42,8 +42,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         self.has_outside() && unsafe { self.copied(quad).1 }
     }
 
-    /// Returns the places of the sums of other columns, in a row, that are those of a quad outside the image; [`NONE`] for the
-    /// sums of the constant. The second value tells whether the block has all of them.
+    /// Returns the places of the sums of other columns, in a row, that are those of a quad outside the image; [`NONE`]
+    /// for the sums of the constant. The second value tells whether the block has all of them.
     ///
     /// # Safety
     /// The quad is listed.
@@ -205,7 +205,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         sums
     }
 
-    /// Maps the rows of the step from `row` on, one per lane: of the first lanes those that leave, then those that enter.
+    /// Maps the rows of the step from `row` on, one per lane: of the first lanes those that leave,
+    /// then those that enter.
     #[inline(always)]
     fn map(&self, row: u32) -> u32 {
         let lane = self.thread() % WARP;

@@ -1,7 +1,7 @@
 //! Windows of integers, whose sums are exact in any order and so slide.
 //!
-//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output, up to [`WINDOWS_ROWS`](apron_abi::WINDOWS_ROWS) rows per
-//! step:
+//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output, up to
+//! [`WINDOWS_ROWS`](apron_abi::WINDOWS_ROWS) rows per step:
 //!
 //! ```text
 //! columns:  each thread owns quads of adjacent samples. For each row of the step it adds the row that enters the windows to the
@@ -15,13 +15,13 @@
 //!
 //! Windows whose columns have no room for as many rows as a block has warps leave the other warps idle.
 //!
-//! The sums of the columns slide on from those of the step's last row. Lanes load sums from segments of an odd number of
-//! pixels, and so from different banks. Per sample: two loads of a quarter of a word, and six accesses to shared memory of a quarter or of
-//! a whole word. The first windows of a block take the column sums of whole chunks of rows from [`Totals`](super::Totals), a
-//! launch before.
+//! The sums of the columns slide on from those of the step's last row. Lanes load sums from segments of an odd number
+//! of pixels, and so from different banks. Per sample: two loads of a quarter of a word, and six accesses to shared
+//! memory of a quarter or of a whole word. The first windows of a block take the column sums of whole chunks of rows
+//! from [`Totals`](super::Totals), a launch before.
 //!
-//! Launch contract: the buffers are as large as the parameters say, the shared memory is [`apron_abi::SlidingTile`], and
-//! the parameters are as the plan computes them.
+//! Launch contract: the buffers are as large as the parameters say, the shared memory is [`apron_abi::SlidingTile`],
+//! and the parameters are as the plan computes them.
 
 mod columns;
 mod rows;
@@ -40,8 +40,8 @@ pub trait Finish<W, const TERMS: usize> {
     fn finish<D: Device>(d: D, sums: Sums<W, TERMS>, signed: bool, p: &SlidingParams) -> [u32; QUAD];
 }
 
-/// The kernel that slides and ends each window by `F`. Its output is of any type, whatever the type of the sums, which names the
-/// kernel.
+/// The kernel that slides and ends each window by `F`. Its output is of any type, whatever the type of the sums,
+/// which names the kernel.
 ///
 /// Launch contract: see the module.
 pub struct Sliding<I, W, F, const TERMS: usize>(PhantomData<(I, W, F)>);

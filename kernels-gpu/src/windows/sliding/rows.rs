@@ -128,8 +128,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Stores the outputs of `rows` rows of a step, from row `slot` on, which is row `row` of the output. They begin alike, beside
-    /// aligned quads.
+    /// Stores the outputs of `rows` rows of a step, from row `slot` on, which is row `row` of the output. They begin
+    /// alike, beside aligned quads.
     #[inline(always)]
     pub(super) unsafe fn store(&self, row: u32, slot: u32, rows: u32) {
         let (d, p) = (self.d, self.p);

@@ -1,10 +1,12 @@
-//! Separable taps: sums along the rows, then down the columns, both by matrix products whose operands stay in registers.
+//! Separable taps: sums along the rows, then down the columns, both by matrix products whose
+//! operands stay in registers.
 //!
-//! Along the rows, operand A (16x32) holds one digit of the horizontal taps, shifted by one sample per row, a row per output; operand B
-//! (32x8) holds 32 bytes of 8 image rows. A sum of digits becomes a number of 24 bits, with up to 16 bits of fraction. The fragment that
-//! a lane gets of it, four rows of one column, is the fragment of B that the next product needs: there A holds one digit of the vertical
-//! taps, shifted by one row per output, and B one byte of the sums of 32 rows. A warp keeps these bytes in registers, in groups of 16 rows:
-//! two groups per product, `2 * PAIRS` groups in all.
+//! Along the rows, operand A (16x32) holds one digit of the horizontal taps, shifted by one sample per row, a row per
+//! output; operand B (32x8) holds 32 bytes of 8 image rows. A sum of digits becomes a number of 24 bits, with up to
+//! 16 bits of fraction. The fragment that a lane gets of it, four rows of one column, is the fragment of B that the
+//! next product needs: there A holds one digit of the vertical taps, shifted by one row per output, and B one byte of
+//! the sums of 32 rows. A warp keeps these bytes in registers, in groups of 16 rows: two groups per product,
+//! `2 * PAIRS` groups in all.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
@@ -27,13 +29,13 @@ use apron_abi::{
     TENSOR_AXES_COLUMNS, TENSOR_AXES_SIDE,
 };
 
-/// The kernel for up to [`tensor_axes_taps`](apron_abi::tensor_axes_taps) of `PAIRS` taps down the columns, and taps along the rows that fit,
-/// with the 16 samples beside them, `WINDOWS` times 32 bytes; with no `WINDOWS`, up to [`apron_abi::TENSOR_AXES_WINDOWS`] times, counted by
-/// the kernel.
+/// The kernel for up to [`tensor_axes_taps`](apron_abi::tensor_axes_taps) of `PAIRS` taps down the columns, and taps
+/// along the rows that fit, with the 16 samples beside them, `WINDOWS` times 32 bytes; with no `WINDOWS`, up to
+/// [`apron_abi::TENSOR_AXES_WINDOWS`] times, counted by the kernel.
 ///
-/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorAxes`]; the taps along the rows,
-/// those down the columns, then three digits of each: [`tensor_tap_words`] words a digit, of the windows along the rows, and of the pairs
-/// down the columns. The number of rows per block is a multiple of 16.
+/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorAxes`]; the
+/// taps along the rows, those down the columns, then three digits of each: [`tensor_tap_words`] words a digit, of the
+/// windows along the rows, and of the pairs down the columns. The number of rows per block is a multiple of 16.
 pub struct Axes<const WINDOWS: usize, const PAIRS: usize>;
 
 /// Digits per tap, and bytes of a sum along a row.
@@ -42,11 +44,12 @@ const DIGITS: usize = 3;
 /// Words of one digit as a product wants them: four per lane.
 const FRAGMENT: u32 = 4 * WARP;
 
-/// Words of the digits of the taps down the columns as products want them; behind them are those of the taps along the rows.
+/// Words of the digits of the taps down the columns as products want them; behind them are those of
+/// the taps along the rows.
 const ALONG: u32 = 2 * DIGITS as u32 * FRAGMENT;
 
-/// The sums along 32 rows, by halves of a lane's columns: a word of the lowest bytes of four rows, one of the next and one of the highest, of
-/// 16 rows and of 16 others.
+/// The sums along 32 rows, by halves of a lane's columns: a word of the lowest bytes of four rows, one of the next and
+/// one of the highest, of 16 rows and of 16 others.
 type Pair = [[[u32; 2]; DIGITS]; 2];
 
 impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
@@ -123,8 +126,9 @@ impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
     }
 }
 
-/// Arranges the digits of the taps along the rows: in row m of the matrix is the digit of the tap that is k samples right of the first one of
-/// output `4 * (m % 8 / 2) + m % 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent after the second product.
+/// Arranges the digits of the taps along the rows: in row m of the matrix is the digit of the tap that is k samples
+/// right of the first one of output `4 * (m % 8 / 2) + m % 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent
+/// after the second product.
 #[inline(always)]
 unsafe fn arrange_along<D: Device>(d: D, windows: u32, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
@@ -150,9 +154,9 @@ unsafe fn arrange_along<D: Device>(d: D, windows: u32, digits: Shared<u32>, frag
     }
 }
 
-/// Arranges the digits of the taps down the columns: in row m of the matrix is the digit of the tap that is k rows below the first one of
-/// output row m. A lane's four rows of 16 are two adjacent ones and those eight further down. By pair of groups and digit; a single pair
-/// comes once more, with its later group first.
+/// Arranges the digits of the taps down the columns: in row m of the matrix is the digit of the tap that is k rows
+/// below the first one of output row m. A lane's four rows of 16 are two adjacent ones and those eight further down. By
+/// pair of groups and digit; a single pair comes once more, with its later group first.
 #[inline(always)]
 unsafe fn arrange_down<D: Device, const PAIRS: usize>(d: D, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
@@ -187,8 +191,8 @@ struct Warp<'p, D, const WINDOWS: usize, const PAIRS: usize> {
     windows: u32,
     /// Last row of the tile.
     last: u32,
-    /// The lane's digits in shared memory: of the taps down the columns, by pair of groups and digit; then of those along the rows, by window and
-    /// digit.
+    /// The lane's digits in shared memory: of the taps down the columns, by pair of groups and digit; then of those
+    /// along the rows, by window and digit.
     fragments: Shared<u32>,
     /// The groups of 16 rows, the oldest first, or in any order if there is a single pair.
     ring: [Pair; PAIRS],
@@ -215,8 +219,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         Shared::at(self.tile.d.anew(self.fragments.offset))
     }
 
-    /// Sums the next 16 rows of the tile along, in place of the ring's oldest group, which is number `LATER` of a single pair; rows behind the last one,
-    /// for which there are no taps, are the last one.
+    /// Sums the next 16 rows of the tile along, in place of the ring's oldest group, which is number `LATER` of a
+    /// single pair; rows behind the last one, for which there are no taps, are the last one.
     #[inline(always)]
     unsafe fn sum_along<const LATER: usize>(&mut self) {
         let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
@@ -262,7 +266,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         at.map(|at| [0, 4].map(|half| unsafe { d.shared_load(words, at + 8 * window + half) }))
     }
 
-    /// Returns the sums along the lane's two rows, one digit after the other: what a sum has of a digit takes registers for a short time.
+    /// Returns the sums along the lane's two rows, one digit after the other: what a sum has of a digit takes
+    /// registers for a short time.
     #[inline(always)]
     unsafe fn sum_digits(&self, at: [u32; 2]) -> [[i32; 4]; 2] {
         let (d, fragments, mut words) = (self.tile.d, self.fragments(), [[[0; 2]; 2]; WINDOWS]);
@@ -327,7 +332,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         })
     }
 
-    /// Sums the ring's groups down; of a single pair number `ODD` comes first. Returns for each half of the columns the sums of two columns in a row, and in the row eight further down.
+    /// Sums the ring's groups down; of a single pair number `ODD` comes first. Returns for each half of the columns the
+    /// sums of two columns in a row, and in the row eight further down.
     #[inline(always)]
     unsafe fn sum_down<const ODD: usize>(&self) -> [[i32; 4]; 2] {
         let (d, fragments) = (self.tile.d, self.fragments());
@@ -335,7 +341,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         let digits = |pair: usize, digit: usize| unsafe {
             d.shared_load4(fragments, ((ODD + pair) * DIGITS + digit) as u32 * FRAGMENT)
         };
-        // By the place of their lowest byte, from that of the second byte on. The highest products come first, in the place of the next ones.
+        // By the place of their lowest byte, from that of the second byte on. The highest products come first, in the
+        // place of the next ones.
         let (mut sums, mut highest) = ([[[0; 4]; 3]; 2], [[0; 4]; PAIRS]);
         for pair in 0..PAIRS {
             highest[pair] = digits(pair, 2);
@@ -364,8 +371,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         })
     }
 
-    /// Sums the next 16 rows along, and computes 16 output rows. Returns whether others follow. The steps of a single pair are by turns the
-    /// first, `ODD` is 0, and the second.
+    /// Sums the next 16 rows along, and computes 16 output rows. Returns whether others follow. The steps of a single
+    /// pair are by turns the first, `ODD` is 0, and the second.
     #[inline(always)]
     unsafe fn step<const ODD: usize>(&mut self) -> bool {
         // SAFETY: the caller's promise.
@@ -439,7 +446,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         }
     }
 
-    /// Returns an output of the block, summed by the whole warp in f64 and in the order of the taps: a row of the tile per lane, then down.
+    /// Returns an output of the block, summed by the whole warp in f64 and in the order of the taps: a row of the
+    /// tile per lane, then down.
     #[inline(always)]
     unsafe fn sum_exactly(&self, x: u32, y: u32) -> u32 {
         let (d, p, lane) = (self.tile.d, &self.tile.p.whole, self.tile.d.thread_x() % WARP);

@@ -1,17 +1,19 @@
 //! Dense masks over bytes and u16 by products of integer matrices, on tensor cores: all sums are exact.
 //!
-//! A tap is `DIGITS` signed digits to the base 256 of `tap * 2^q`. One matrix has windows of the image in its rows; the other one digit of
-//! rows of the mask in each of its columns, a sample further in each. Their product adds what these rows of the mask contribute to 8 outputs
-//! of each window. Interleaved channels are taps with zeros between them.
+//! A tap is `DIGITS` signed digits to the base 256 of `tap * 2^q`. One matrix has windows of the image in its rows; the
+//! other one digit of rows of the mask in each of its columns, a sample further in each. Their product adds what these
+//! rows of the mask contribute to 8 outputs of each window. Interleaved channels are taps with zeros between them.
 //!
-//! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few outputs that these
-//! do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two digits, and have no rest.
+//! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few
+//! outputs that these do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two
+//! digits, and have no rest.
 //!
-//! Samples of u16 are two planes of bytes ([`Planes`]), each multiplied by four digits; products of the same power of 256 share an
-//! accumulator. The product of the lower plane and the lowest digit is not computed: the plan's bounds contain it.
+//! Samples of u16 are two planes of bytes ([`Planes`]), each multiplied by four digits; products of the same
+//! power of 256 share an accumulator. The product of the lower plane and the lowest digit is not computed: the
+//! plan's bounds contain it.
 //!
-//! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to 9 samples a row,
-//! with half of the products ([`Pairs`]). Separable taps are two products ([`Axes`]).
+//! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to
+//! 9 samples a row, with half of the products ([`Pairs`]). Separable taps are two products ([`Axes`]).
 
 mod axes;
 mod pairs;
@@ -40,7 +42,8 @@ pub trait Planes: Samples {
     const MOST: f64;
     /// Samples per piece.
     const OF_PIECE: u32 = PIECE / Self::Element::TYPE.size_bytes();
-    /// Returns the bytes of the four samples that begin at word `index` of shared memory, by plane; the second of bytes is 0.
+    /// Returns the bytes of the four samples that begin at word `index` of shared memory, by plane; the
+    /// second of bytes is 0.
     ///
     /// # Safety
     /// As [`Device::shared_load`] of these words; `index` is even where they are two.
@@ -80,10 +83,12 @@ impl Planes for Doubles<u16> {
     }
 }
 
-/// A lane's accumulators: four sums per power of 256, of digits or of digits and planes together. One plane has at most three powers.
+/// A lane's accumulators: four sums per power of 256, of digits or of digits and planes together. One plane has
+/// at most three powers.
 type Sums = [[i32; 4]; 4];
 
-/// Returns the sums before the first product: what the plan adds to each, in units of the second power if the digits leave a rest.
+/// Returns the sums before the first product: what the plan adds to each, in units of the second power if
+/// the digits leave a rest.
 #[inline(always)]
 fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums {
     let mut sums = [[0; 4]; 4];
@@ -91,8 +96,8 @@ fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums {
     sums
 }
 
-/// Returns sum `i` of all digits, rounded half to even unless it is doubtful, and its fraction in units of 2^-32, which is doubtful if
-/// it is at most the parameters' `doubt`; sums of less than three digits are exact.
+/// Returns sum `i` of all digits, rounded half to even unless it is doubtful, and its fraction in units of 2^-32, which
+/// is doubtful if it is at most the parameters' `doubt`; sums of less than three digits are exact.
 #[inline(always)]
 fn rounded<D: Device, const DIGITS: usize>(d: D, p: &TensorParams, sums: &Sums, i: usize) -> (i32, u32) {
     if DIGITS == 4 {
@@ -124,8 +129,9 @@ fn quotient(number: i32, divisor: i32) -> i32 {
     }
 }
 
-/// Stores a word per lane, those of four lanes behind each other, at any address `to`, if `is_inside`, which is the same in the four lanes: the
-/// aligned words between, and one byte per lane of the four before the first and behind the last. All threads of the warp call this together.
+/// Stores a word per lane, those of four lanes behind each other, at any address `to`, if `is_inside`, which is the
+/// same in the four lanes: the aligned words between, and one byte per lane of the four before the first and behind the
+/// last. All threads of the warp call this together.
 #[inline(always)]
 unsafe fn store_at_any<D: Device>(d: D, to: u64, word: u32, is_inside: bool) {
     let lane = d.thread_x() % WARP;
@@ -171,7 +177,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
     const BITS: u32 = 32 / S::OF_WORD;
     const MASK: u32 = u32::MAX >> (32 - Self::BITS);
 
-    /// The tile, `pitch` words wide, of a block of `threads` threads whose outputs start at sample `strip` of their rows.
+    /// The tile, `pitch` words wide, of a block of `threads` threads whose outputs start at sample
+    /// `strip` of their rows.
     #[inline(always)]
     fn new(d: D, p: &'p TensorParams, threads: u32, pitch: u32, strip: u32) -> Self {
         // The tile starts at a piece of the image's rows.
@@ -180,9 +187,9 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         Tile { d, p, threads, pitch, left: under - first as i32, first, samples: PhantomData }
     }
 
-    /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row, and `words` words of
-    /// each; each lane copies `TIMES` pieces of a row. They are there after [`wait_copies`](Device::wait_copies) of no pending copies
-    /// and a barrier.
+    /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row, and
+    /// `words` words of each; each lane copies `TIMES` pieces of a row. They are there after
+    /// [`wait_copies`](Device::wait_copies) of no pending copies and a barrier.
     #[inline(always)]
     unsafe fn bring<const TIMES: usize>(&self, src: u64, [outputs, words]: [u32; 2], top: i32, rows: u32) {
         let (d, p) = (self.d, &self.p.whole);
@@ -233,7 +240,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         }
     }
 
-    /// Starts to copy the pieces of `rows` rows that are inside the image's rows, which end at column `end`; a warp per row.
+    /// Starts to copy the pieces of `rows` rows that are inside the image's rows, which end at column
+    /// `end`; a warp per row.
     #[inline(always)]
     unsafe fn bring_pieces<const TIMES: usize, const ALIGNED: bool>(
         &self,
@@ -284,7 +292,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         }
     }
 
-    /// Returns the word of the samples from `column` on of the row that begins at sample `start`; they may be outside the image.
+    /// Returns the word of the samples from `column` on of the row that begins at sample `start`; they may
+    /// be outside the image.
     #[inline(always)]
     unsafe fn map(&self, src: u64, start: u64, column: i32, border: BorderMode, constant: u32) -> u32 {
         let p = &self.p.whole;
@@ -308,7 +317,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         word
     }
 
-    /// Copies `rows` rows of digits to `to`: `words` words each, from tap `first` of the launch on, with zeros before and behind them.
+    /// Copies `rows` rows of digits to `to`: `words` words each, from tap `first` of the launch on, with zeros
+    /// before and behind them.
     #[inline(always)]
     unsafe fn bring_digits(&self, to: Shared<u32>, first: u32, rows: u32, [words, pitch]: [u32; 2]) {
         let mut n = self.d.thread_x();
@@ -337,8 +347,9 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         unsafe { S::bytes(self.d, Self::WORDS, row * self.pitch + four * S::PLANES as u32) }
     }
 
-    /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is output n in its `words`; `place` returns the output's
-    /// column and row in the block, for a lane and a bit, and `sum` the output there. All threads of the warp call this together.
+    /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is output n in its `words`; `place` returns the
+    /// output's column and row in the block, for a lane and a bit, and `sum` the output there. All threads of the
+    /// warp call this together.
     #[inline(always)]
     unsafe fn settle<const N: usize>(
         &self,
@@ -368,8 +379,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         }
     }
 
-    /// Returns an output of the block, summed by the whole warp in f64: products are exact, and added in the order of the taps if additions
-    /// may round.
+    /// Returns an output of the block, summed by the whole warp in f64: products are exact, and added in the order of
+    /// the taps if additions may round.
     #[inline(always)]
     unsafe fn sum_exactly(&self, x: u32, y: u32) -> u32 {
         let (d, p, lane) = (self.d, &self.p.whole, self.d.thread_x() % WARP);

@@ -1,8 +1,9 @@
 //! Windows of 16 samples of two rows: masks of up to nine rows, and of nine samples a row.
 //!
-//! One matrix has 16 bytes of each of two rows of the image in each of its rows, for 16 windows 8 samples apart; the other one digit of two
-//! rows of the mask. Two rows of u16 are two such matrices. An even output row starts at the first of two rows, an odd one at the second,
-//! with a copy of the digits that is moved down by a row. So a lane reads each row of the tile once, while its warp goes down the tile.
+//! One matrix has 16 bytes of each of two rows of the image in each of its rows, for 16 windows 8 samples apart; the
+//! other one digit of two rows of the mask. Two rows of u16 are two such matrices. An even output row starts at the
+//! first of two rows, an odd one at the second, with a copy of the digits that is moved down by a row. So a lane reads
+//! each row of the tile once, while its warp goes down the tile.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
@@ -26,8 +27,8 @@ use apron_abi::{
 
 /// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 samples.
 ///
-/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`], digits of
-/// [`TENSOR_PAIRS_TAP_WORDS`] a row, and an even number of rows per block.
+/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`],
+/// digits of [`TENSOR_PAIRS_TAP_WORDS`] a row, and an even number of rows per block.
 pub struct Pairs<S, const PAIRS: usize, const DIGITS: usize>(S);
 
 impl<S: Planes, const PAIRS: usize, const DIGITS: usize> Body for Pairs<S, PAIRS, DIGITS> {
@@ -93,8 +94,8 @@ impl<S: Planes, const PAIRS: usize, const DIGITS: usize> Body for Pairs<S, PAIRS
             for k in 0..PAIRS {
                 steps.under[k] = steps.samples(2 * k as u32);
             }
-            // Two rows of the tile take the place of those that no output needs any more: a copy of a step per place, whose
-            // registers have constant numbers.
+            // Two rows of the tile take the place of those that no output needs any more: a copy of a step per place,
+            // whose registers have constant numbers.
             while steps.add::<0>()
                 && (PAIRS < 2 || steps.add::<1>())
                 && (PAIRS < 3 || steps.add::<2>())
@@ -111,9 +112,9 @@ type Digits<const PAIRS: usize, const DIGITS: usize> = [[[[u32; 2]; DIGITS]; PAI
 /// Words of the digits of two rows of the mask as a product wants them.
 const FRAGMENT: u32 = 2 * WARP;
 
-/// Arranges the digits of a mask of `height` rows: in row k of column n of a matrix is the digit of the tap that is k samples right of
-/// output n's first. Each lane reads its words at once; those of odd output rows are there once more, a row further down, since a product
-/// takes two adjacent registers.
+/// Arranges the digits of a mask of `height` rows: in row k of column n of a matrix is the digit of the tap that is k
+/// samples right of output n's first. Each lane reads its words at once; those of odd output rows are there once more,
+/// a row further down, since a product takes two adjacent registers.
 #[inline(always)]
 unsafe fn arrange<D: Device, const PAIRS: usize, const DIGITS: usize>(
     d: D,
@@ -181,13 +182,15 @@ struct Steps<'p, D, S, const PAIRS: usize, const DIGITS: usize> {
     row: u32,
     rows: u32,
     digits: Digits<PAIRS, DIGITS>,
-    /// The samples under the output rows, two rows each, by plane; the place of the first moves on by one with each step.
+    /// The samples under the output rows, two rows each, by plane; the place of the first moves on
+    /// by one with each step.
     under: [[[u32; 4]; 2]; PAIRS],
     /// Address of the lane's first output of the row.
     to: u64,
     /// Whether all outputs of the warp are inside the row, and at even addresses.
     is_whole: bool,
-    /// The lane's outputs inside the row: output i of window w in the upper row is bit 4 * w + i, in the lower one 4 * w + 2 + i.
+    /// The lane's outputs inside the row: output i of window w in the upper row is bit 4 * w + i, in the
+    /// lower one 4 * w + 2 + i.
     stored: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Windows of 32 samples of a row: masks of any height.
 //!
-//! One matrix has 32 bytes of a row of the image in each of its rows, for 16 windows 16 samples apart; the other one digit of a row of the
-//! mask. A row of u16 is two such matrices.
+//! One matrix has 32 bytes of a row of the image in each of its rows, for 16 windows 16 samples apart; the other one
+//! digit of a row of the mask. A row of u16 is two such matrices.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
@@ -21,11 +21,11 @@ use apron_abi::{
     tensor_block, tensor_digit_words, tensor_pitch, tensor_tap_words, Element, TensorParams, TENSOR_COLUMNS,
 };
 
-/// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 samples; a warp sums `ROWS` output rows at a time,
-/// with one read of the digits.
+/// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 samples; a warp sums `ROWS`
+/// output rows at a time, with one read of the digits.
 ///
-/// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory is
-/// [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them,
+/// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared
+/// memory is [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them,
 /// [`tensor_tap_words`] words a row.
 pub struct Rows<S, const PAIRS: usize, const DIGITS: usize, const ROWS: usize>(S);
 
@@ -104,7 +104,8 @@ struct Steps<'b, 'p, D, S, const PAIRS: usize, const DIGITS: usize, const ROWS: 
     first: u32,
     /// Row of the mask.
     of_mask: u32,
-    /// The samples under this row, by output row; the place of the first output row moves on by one with each row of the mask.
+    /// The samples under this row, by output row; the place of the first output row moves on by one with
+    /// each row of the mask.
     under: [Fragments<PAIRS>; ROWS],
     sums: RowsSums<ROWS>,
 }
@@ -112,7 +113,8 @@ struct Steps<'b, 'p, D, S, const PAIRS: usize, const DIGITS: usize, const ROWS: 
 impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize>
     Steps<'_, '_, D, S, PAIRS, DIGITS, ROWS>
 {
-    /// Adds a row of the mask; the samples of the first output row are in place `OLDEST`. Returns whether another row follows.
+    /// Adds a row of the mask; the samples of the first output row are in place `OLDEST`. Returns
+    /// whether another row follows.
     #[inline(always)]
     unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
         let (block, d, lane) = (self.block, self.block.tile.d, self.block.tile.d.thread_x() % WARP);
@@ -150,9 +152,9 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: 
 impl<D: Device, S: Planes> Block<'_, D, S> {
     /// Arranges `count` rows of digits: each lane of a product reads its words at once.
     ///
-    /// Column n of the matrix is for output 4 * (n / 2) + n % 2 of each window, and two more in the second product, so that a lane's
-    /// four sums of a window are adjacent. In row k of this column is the digit of the tap that is k samples right of the output's
-    /// first.
+    /// Column n of the matrix is for output 4 * (n / 2) + n % 2 of each window, and two more in the second product, so
+    /// that a lane's four sums of a window are adjacent. In row k of this column is the digit of the tap that is k
+    /// samples right of the output's first.
     #[inline(always)]
     unsafe fn arrange<const PAIRS: usize>(&self, count: u32) {
         let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
@@ -210,8 +212,8 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
         let mut steps = Steps::<D, S, PAIRS, DIGITS, ROWS> { block: self, first: row, of_mask: 0, under, sums };
         // SAFETY: the tile has all rows under the outputs.
         unsafe {
-            // Each row of the tile takes the place of the one that no output needs any more: a copy of a step per row, whose
-            // registers have constant numbers.
+            // Each row of the tile takes the place of the one that no output needs any more: a copy of a step per row,
+            // whose registers have constant numbers.
             while steps.add::<0>()
                 && steps.add::<1>()
                 && (ROWS < 3 || steps.add::<2>())

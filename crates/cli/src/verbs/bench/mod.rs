@@ -70,16 +70,16 @@ pub(crate) struct Args {
     /// Timed runs, whose median is reported, after 5 or more to warm up
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     reps: u32,
-    /// Climb ladders of taps, masks, windows, bins, widths, sizes, borders and types instead, and print where time grows
-    /// faster than the work, or is over 3 times the machine's limit; --only then chooses ladders
+    /// Climb ladders of taps, masks, windows, bins, widths, sizes, borders and types instead, and print where time
+    /// grows faster than the work, or is over 3 times the machine's limit; --only then chooses ladders
     #[arg(long, conflicts_with_all = ["work", "peers", "json"])]
     scan: bool,
-    /// Time whole jobs instead, by the clock on the wall: from host memory to host memory, and by the command from file to
-    /// file; --only then chooses jobs, and --peers times OpenCV, CuPy and PyTorch
+    /// Time whole jobs instead, by the clock on the wall: from host memory to host memory, and by the command from file
+    /// to file; --only then chooses jobs, and --peers times OpenCV, CuPy and PyTorch
     #[arg(long, conflicts_with_all = ["work", "scan", "json"])]
     jobs: bool,
-    /// Time filters from host memory to host memory instead, of 64x64 to 16384x16384 pixels: on the CPU, on the device, and
-    /// by `auto`, which should take the faster of both
+    /// Time filters from host memory to host memory instead, of 64x64 to 16384x16384 pixels: on the CPU, on the device,
+    /// and by `auto`, which should take the faster of both
     #[arg(long, conflicts_with_all = ["work", "scan", "jobs", "peers", "json"])]
     auto: bool,
     /// With --scan: draw the ladders as SVG pictures into this folder

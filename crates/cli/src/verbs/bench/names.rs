@@ -1,7 +1,7 @@
 //! Names of workloads, which select them and tell the programs of other libraries what to time.
 //!
-//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS|xDEPTH] [of WIDTH] REST [border BORDER]`, where the rest depends on the operation, and a
-//! filter without a border replicates the edge.
+//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS|xDEPTH] [of WIDTH] REST [border BORDER]`, where the rest depends on the
+//! operation, and a filter without a border replicates the edge.
 
 use super::chain::CHAIN;
 use super::images::{Data, Picture};

@@ -56,7 +56,8 @@ pub(super) struct Timed {
 }
 
 impl Row {
-    /// Makes a row with what bounds the workload and its least time in milliseconds; a chain has that of its parts instead.
+    /// Makes a row with what bounds the workload and its least time in milliseconds; a chain has that
+    /// of its parts instead.
     pub(super) fn new(workload: Workload, outcome: Outcome, limit: Option<(Limit, f64)>) -> Row {
         let name = limit.map(|(limit, _)| limit).or(workload.limit).map_or("parts", Limit::name);
         let mut row = Row { workload, limit: name, limit_ms: limit.map(|(_, ms)| ms), outcome, peers: Vec::new() };

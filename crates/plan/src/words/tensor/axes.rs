@@ -1,4 +1,5 @@
-//! Recipes of the kernels that multiply matrices of bytes along both axes: digits of both axes' taps, and the bound of a sum's error.
+//! Recipes of the kernels that multiply matrices of bytes along both axes: digits of both axes' taps, and the
+//! bound of a sum's error.
 
 use super::{FEWEST_BITS, MOST, digit_words, height_of, lowest_bit, split};
 use crate::recipe::Steps;
@@ -19,7 +20,8 @@ pub(in crate::words) fn axes(problem: &Separable, variant: &Variant, machine: &M
     image.steps([x, y], &window, variant, machine, Digits::of)
 }
 
-/// Plans means of bytes over an odd number of samples, as taps of 1 along the rows and the reciprocal of the number down the columns.
+/// Plans means of bytes over an odd number of samples, as taps of 1 along the rows and the reciprocal of the
+/// number down the columns.
 pub(in crate::words) fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let samples = problem.samples();
     if problem.scale != Scale::Mean || samples.is_multiple_of(2) {
@@ -171,19 +173,21 @@ fn parts(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 impl Digits {
     /// Splits the taps, or says what does not let them be split.
     ///
-    /// Along a row let A be the numbers of the digits, `a * 2^scale = A + e` the scaled taps, and U the true sum in units of `2^-F`, where F is
-    /// the scale less 8. The kernel computes `h = floor(sum of A * sample / 256) + along`, so `U + along - 1 - 255 / 256 * (sum of the positive e) < h <=
-    /// U + along + 255 / 256 * (sum of the other |e|)`. h is not negative and has 24 bits; F is the largest for which that is so.
+    /// Along a row let A be the numbers of the digits, `a * 2^scale = A + e` the scaled taps, and U the true sum in
+    /// units of `2^-F`, where F is the scale less 8. The kernel computes `h = floor(sum of A * sample / 256) + along`,
+    /// so `U + along - 1 - 255 / 256 * (sum of the positive e) < h <= U + along + 255 / 256 * (sum of the other |e|)`.
+    /// h is not negative and has 24 bits; F is the largest for which that is so.
     ///
-    /// Down a column let B be the numbers of the digits of taps b, with rests r, and V the true sum in units of `2^-f`, `f = F + scale - 16`.
-    /// The kernel computes `S = (sum of B * h) / 2^16`, without the products of the lowest digits by the lowest bytes, and with those of the
-    /// next ones rounded down. So `S - along * (sum of B) / 2^16 - V` is the sum of: what rounding took, over -1 and at most 0; the
-    /// products left out, at most 255 for each unit of a lowest digit; `-r * U`; and B times the error of h; the last three divided by
-    /// `2^16`. They are between `-low` and `high`, and `along` is the least number that makes S at least V and a half, even if f64, in
-    /// which the result is defined, rounds V up by a unit: V has fewer than 31 bits. So the taps down the columns have a positive sum.
+    /// Down a column let B be the numbers of the digits of taps b, with rests r, and V the true sum in units of `2^-f`,
+    /// `f = F + scale - 16`. The kernel computes `S = (sum of B * h) / 2^16`, without the products of the lowest digits
+    /// by the lowest bytes, and with those of the next ones rounded down. So `S - along * (sum of B) / 2^16 - V` is the
+    /// sum of: what rounding took, over -1 and at most 0; the products left out, at most 255 for each unit of a lowest
+    /// digit; `-r * U`; and B times the error of h; the last three divided by `2^16`. They are between `-low` and
+    /// `high`, and `along` is the least number that makes S at least V and a half, even if f64, in which the result is
+    /// defined, rounds V up by a unit: V has fewer than 31 bits. So the taps down the columns have a positive sum.
     ///
-    /// V is rounded to the integer part of V and a half. S has the same, unless its fraction is at most the most that it can be
-    /// larger: `doubt`.
+    /// V is rounded to the integer part of V and a half. S has the same, unless its fraction is at most the most that
+    /// it can be larger: `doubt`.
     fn of(x: &[f64], y: &[f64]) -> std::result::Result<Digits, String> {
         let [total_x, total_y] = [x, y].map(|taps| taps.iter().map(|tap| tap.abs()).sum::<f64>());
         let bits = -(lowest_bit(x) + lowest_bit(y));
@@ -239,8 +243,8 @@ impl Digits {
             .ok_or_else(refused)
     }
 
-    /// As [`of`](Digits::of), for means of an odd number of samples. A mean is half of the reciprocal of their number away from halfway
-    /// between two integers, or further: if the error is smaller, no sum is doubtful.
+    /// As [`of`](Digits::of), for means of an odd number of samples. A mean is half of the reciprocal of their number
+    /// away from halfway between two integers, or further: if the error is smaller, no sum is doubtful.
     fn of_means(x: &[f64], y: &[f64], samples: u64) -> std::result::Result<Digits, String> {
         let digits = Digits::of(x, y)?;
         if digits.doubt as f64 / 2f64.powi(32) >= 0.5 / samples as f64 {

@@ -1,4 +1,5 @@
-//! Recipes of the kernels that multiply matrices of bytes, planes of samples by digits of taps, and the bounds of what these leave out.
+//! Recipes of the kernels that multiply matrices of bytes, planes of samples by digits of taps, and the bounds of
+//! what these leave out.
 
 mod axes;
 
@@ -16,14 +17,16 @@ use apron_core::{Correlate, Error, PixelType, Result, Shape, Window};
 
 /// The largest byte.
 const MOST: f64 = 255.0;
-/// Fewest bits of fraction of taps that three or four digits take: sums of fewer are halfway between two integers too often.
+/// Fewest bits of fraction of taps that three or four digits take: sums of fewer are halfway between
+/// two integers too often.
 const FEWEST_BITS: i32 = 12;
 
 /// A mask that the kernels may take, over rows that they can address.
 struct Fitting {
     window: Window,
     digits: Digits,
-    /// Samples before the first tap: windows start at every fourth sample of the tile, whose rows start at a word of the image's.
+    /// Samples before the first tap: windows start at every fourth sample of the tile, whose rows start at
+    /// a word of the image's.
     inside: u32,
     /// Samples of a row under `outputs` outputs.
     reach: u64,
@@ -93,8 +96,8 @@ fn too_large(problem: &Correlate, variant: &Variant) -> Error {
     variant.refused(format!("{width}x{height} taps over {channels} channels"))
 }
 
-/// Returns the first of the heights of a block, the largest first, that leaves each multiprocessor `resident` blocks and whose shared memory it
-/// has; else the last, if it has its shared memory.
+/// Returns the first of the heights of a block, the largest first, that leaves each multiprocessor `resident` blocks
+/// and whose shared memory it has; else the last, if it has its shared memory.
 fn height_of(
     heights: &[u32],
     (columns, out): (u32, Shape),
@@ -200,21 +203,23 @@ impl Digits {
         Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0, ordered: false })
     }
 
-    /// Splits taps that digits do not hold exactly: each, times `2^scale`, into three digits per tap for samples of one plane of bytes, and
-    /// four for two planes. The scale is the largest at which all digits and accumulators are in range.
+    /// Splits taps that digits do not hold exactly: each, times `2^scale`, into three digits per tap for samples
+    /// of one plane of bytes, and four for two planes. The scale is the largest at which all digits and
+    /// accumulators are in range.
     ///
-    /// Let `S` be the computed sum of products, rounded down to a multiple of `256^planes`, and `R` the true sum, both in units of
-    /// `256^planes / 2^scale`. Let `e` be the rounding error of a scaled tap, and, for two planes, `d` its lowest digit: the product of
-    /// the lower plane and `d` is not computed. With `M` the largest sample, what is missing from `S` is bounded per sign:
+    /// Let `S` be the computed sum of products, rounded down to a multiple of `256^planes`, and `R` the true sum, both
+    /// in units of `256^planes / 2^scale`. Let `e` be the rounding error of a scaled tap, and, for two planes, `d` its
+    /// lowest digit: the product of the lower plane and `d` is not computed. With `M` the largest sample, what is
+    /// missing from `S` is bounded per sign:
     ///
     /// - `above = 1 + (M * sum of e > 0 + 255 * sum of d > 0) / 256^planes`,
     /// - `below = (M * sum of |e|, e < 0 + 255 * sum of |d|, d < 0) / 256^planes`.
     ///
-    /// So `S - below <= R < S + above`. The kernel computes `S + half + most`, with `most` a whole number of at least `above`. `R` is
-    /// rounded to the integer part of `R + half`, which is smaller by at most `most + below`. Both have the same integer part, unless the
-    /// fraction of the computed sum is at most `doubt = most + below`. The result to match is the sum in f64 of exact products. Its
-    /// error is less than `taps * 2^-53` of the largest sum, which has fewer than 2^39 units, and so less than one unit: `most` and
-    /// `doubt` have one unit more for it.
+    /// So `S - below <= R < S + above`. The kernel computes `S + half + most`, with `most` a whole number of at least
+    /// `above`. `R` is rounded to the integer part of `R + half`, which is smaller by at most `most + below`. Both have
+    /// the same integer part, unless the fraction of the computed sum is at most `doubt = most + below`. The result to
+    /// match is the sum in f64 of exact products. Its error is less than `taps * 2^-53` of the largest sum, which has
+    /// fewer than 2^39 units, and so less than one unit: `most` and `doubt` have one unit more for it.
     fn rounded(taps: &[f32], bits: i32, total: f64, planes: u32) -> Option<Digits> {
         if bits < FEWEST_BITS {
             return None;
@@ -280,7 +285,8 @@ fn lowest_bit(taps: &[f64]) -> i32 {
     taps.iter().filter(|tap| **tap != 0.0).map(lowest).min().unwrap_or(0)
 }
 
-/// Returns the digits of a row of taps as words, `of_row` per digit: the digit of tap i is at byte `inside + i * channels`.
+/// Returns the digits of a row of taps as words, `of_row` per digit: the digit of tap i is at byte
+/// `inside + i * channels`.
 fn digit_words(
     row: &[[i8; 4]],
     count: usize,
@@ -403,7 +409,8 @@ mod tests {
                 _ => {}
             }
             let planes = 1 + n / 16 % 2;
-            // For u16, taps with fewer than 12 fraction bits are refused, and masks whose sums exceed the accumulators' 39 bits.
+            // For u16, taps with fewer than 12 fraction bits are refused, and masks whose sums exceed the
+            // accumulators' 39 bits.
             let digits = match Digits::of(&taps, planes as u32) {
                 Err(_) if planes == 2 && n % 4 < 2 => continue,
                 digits => digits.unwrap(),

@@ -128,9 +128,9 @@ impl Scanner<'_> {
         Ok(Timed { variant: report.variant, ms, is_burst })
     }
 
-    /// Returns the least time of a workload on this machine, in milliseconds: a copy or read of its bytes, timed in the same
-    /// way, or its multiply-adds, in f64 where the result is an integer (tensor cores may take less). A small copy on the host
-    /// is done by one thread, so that there it is at least the time that other threads take to start.
+    /// Returns the least time of a workload on this machine, in milliseconds: a copy or read of its bytes, timed in the
+    /// same way, or its multiply-adds, in f64 where the result is an integer (tensor cores may take less). A small copy
+    /// on the host is done by one thread, so that there it is at least the time that other threads take to start.
     fn limit_ms(&mut self, workload: &Workload, is_burst: bool, launch_ms: f64) -> apron::Result<Option<f64>> {
         let is_float = matches!(workload.picture.pixel, PixelType::F32 | PixelType::F16);
         let ratio = self.device.machine().map_or(2, |machine| machine.f64_ratio);
