@@ -1,5 +1,6 @@
 //! Recipes of separable correlation.
 
+use crate::examples::{correlate, limit, separable as equal, shape};
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
@@ -9,7 +10,8 @@ use apron_abi::{
     Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH, fused_bytes, fused_input_pitch, fused_input_plane, fused_plane,
     fused_ring_rows, reciprocal, tap_stride,
 };
-use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Taps, Window};
+use apron_core::PixelType::{self, F32, U8, U16};
+use apron_core::{Border, Correlate, Result, Separable, Shape, Taps, Window};
 
 const OPERATION: &str = "separable";
 
@@ -280,6 +282,11 @@ fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
     }
 }
 
+/// As many taps along both axes, over bytes to f32.
+fn taps(count: usize) -> Separable {
+    equal((U8, F32), shape(20, 1), count)
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 30,
@@ -290,6 +297,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "up to 1024 taps on both axes together, whose input rows fit shared memory",
             &For(fused),
         )
+        .examples(|| vec![limit(taps(305), taps(306))])
     },
     Variant {
         rank: 50,
@@ -313,9 +321,14 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "a row or a column (to integers, rows of 25 taps or more); u8, f32; u16, i16 to themselves",
             &For(line),
         )
+        .examples(|| vec![limit(correlate(2, U16, (1, 5001)), correlate(2, U16, (2, 5001)))])
         .unswept()
     },
-    Variant { rank: 60, ..Variant::new("conv1d-tiled", Family::Conv1d, "up to 32 taps an axis", &For(tiled)) },
+    Variant {
+        rank: 60,
+        ..Variant::new("conv1d-tiled", Family::Conv1d, "up to 32 taps an axis", &For(tiled))
+            .examples(|| vec![limit(taps(32), taps(33))])
+    },
 ];
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Recipes of correlation by Fourier transforms of tiles.
 
+use crate::examples::{correlate, limit};
 use crate::recipe::{Buffer, Launch, Role, Steps};
 use crate::variant::{For, Variant};
 use crate::{Machine, kernels};
@@ -7,7 +8,7 @@ use apron_abi::{
     ElementType, FFT_BLOCK_NUMBERS, FFT_ROOT_COUNT, FFT_ROOTS, FFT_SIDES, Family, FftParams, Kernel, Params, fft_place,
     fft_rows_place,
 };
-use apron_core::{Fft, Result, Tiling};
+use apron_core::{Border, Correlate, Extent, Fft, PixelType, Result, Tiling};
 use std::sync::Arc;
 
 const F32: ElementType = ElementType::F32;
@@ -117,9 +118,17 @@ fn taps(problem: &Fft, place: impl Fn(u32, u32) -> u32) -> Vec<f32> {
     taps
 }
 
+/// A mask of three rows of this many taps.
+fn of_rows(columns: u32) -> Fft {
+    let Correlate { shape, mask, .. } = correlate(1, PixelType::F32, (columns, 3));
+    Fft { shape, src: PixelType::F32, mask, border: Border::Wrap, extent: Extent::Same }
+}
+
 // Not swept: one launch where the mask fits a tile.
 pub(crate) const VARIANTS: &[Variant] = &[
-    Variant::new("fft-tile", Family::Fft, "masks of up to 65 taps per axis; all but f64", &For(tile)).unswept(),
+    Variant::new("fft-tile", Family::Fft, "masks of up to 65 taps per axis; all but f64", &For(tile))
+        .examples(|| vec![limit(of_rows(65), of_rows(66))])
+        .unswept(),
     Variant {
         rank: 10,
         ..Variant::new("fft-passes", Family::Fft, "masks of up to 513 taps per axis; all but f64", &For(passes))

@@ -10,6 +10,7 @@ mod catalogue;
 mod choice;
 mod conv1d;
 mod conv2d;
+mod examples;
 mod fft;
 mod histogram;
 mod kernels;
@@ -36,6 +37,7 @@ mod windows;
 mod words;
 
 pub use catalogue::{VARIANTS, variants};
+pub use examples::Example;
 pub use histogram::edges::extremes;
 pub use histogram::places::places;
 pub use histogram::values::{Prefixes, digits, upper_halves};

@@ -1,11 +1,12 @@
 //! Recipes of the local standard deviation.
 
 use crate::Machine;
+use crate::examples::{limit, shape};
 use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
 use crate::windows::Windows;
 use apron_abi::{ElementType, Family};
-use apron_core::{LocalStd, PixelType, Result};
+use apron_core::{Border, Extent, LocalStd, PixelType, Result};
 
 /// Plans windows that are summed in order, in f64, whatever their size.
 fn ordered(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Steps> {
@@ -37,15 +38,24 @@ fn windows(problem: &LocalStd, most: f64) -> Result<Windows> {
     })
 }
 
+fn deviation(src: PixelType) -> LocalStd {
+    let (dst, border, extent) = (PixelType::F32, Border::Wrap, Extent::Same);
+    LocalStd { shape: shape(20, 3), src, dst, width: 300, height: 3, border, extent }
+}
+
 // Not swept: deviations slide if their sums are exact.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
-        ..Variant::new("local-sliding", Family::Local, "integers", &For(sliding)).unswept()
+        ..Variant::new("local-sliding", Family::Local, "integers", &For(sliding))
+            .examples(|| vec![limit(deviation(PixelType::I16), deviation(PixelType::F32))])
+            .unswept()
     },
     Variant {
         rank: 10,
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[1] },
-        ..Variant::new("local-ordered", Family::Local, "any pixels, any window", &For(ordered)).unswept()
+        ..Variant::new("local-ordered", Family::Local, "u8, f32 and f64 pixels, any window", &For(ordered))
+            .examples(|| vec![limit(deviation(PixelType::F32), deviation(PixelType::I16))])
+            .unswept()
     },
 ];

@@ -1,5 +1,6 @@
 //! Recipes of table lookups: by a given table, of histogram equalisation, and of CLAHE.
 
+use crate::examples::{limit, shape};
 use crate::histogram::bytes;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
@@ -111,6 +112,10 @@ fn tiles(problem: &Clahe, _: &Variant, _: &Machine) -> Result<Steps> {
     Ok((vec![image(Role::Input), counts, tables, image(Role::Output)], launches))
 }
 
+fn of_words(tiles: (u32, u32)) -> Clahe {
+    Clahe { shape: shape(20, 1), src: PixelType::U16, clip: 2.0, tiles }
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant::new("lookup-table", Family::Lookup, "u8 pixels; a table for all channels or one for each", &For(table)),
     Variant::new("lookup-equalize", Family::Lookup, "u8 pixels; 32 KiB of shared memory a channel", &For(equalize)),
@@ -119,7 +124,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
         Family::Lookup,
         "u8 and u16 pixels, tiles below 2^32 pixels; of u16 up to 2730, channels counted apart",
         &For(tiles),
-    ),
+    )
+    .examples(|| vec![limit(of_words((2730, 1)), of_words((2731, 1)))]),
 ];
 
 #[cfg(test)]

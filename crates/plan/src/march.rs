@@ -1,5 +1,6 @@
 //! Recipes of the marching kernels.
 
+use crate::examples::{correlate, limit, mean, separable as equal, shape};
 use crate::machine::Tuning;
 use crate::recipe::Steps;
 use crate::summation::{Summation, both_axes, square};
@@ -8,6 +9,7 @@ use crate::{Launch, Machine};
 use apron_abi::{
     ElementType, FEW_TAPS, Family, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums, Params, march_across, march_piece,
 };
+use apron_core::PixelType::{F32, I16, U8, U16};
 use apron_core::{BoxFilter, Correlate, Result, Separable, Shape, Window};
 
 /// Correlation with a square mask.
@@ -129,6 +131,10 @@ fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) 
 
 const GRIDS: Grids = Grids { rows: &[8, 16, 32, 64, 125, 249, 342, 683], residents: &[3, 4, 5] };
 
+fn floats(width: u32, taps: usize) -> Separable {
+    equal((F32, F32), shape(width, 1), taps)
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 10,
@@ -139,6 +145,13 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "odd taps, equal on axes: 3 to 17, gray f32 33, or 65 in 16-byte rows; u8 as march-dense; sm_90",
             &For(separable),
         )
+        .examples(|| {
+            vec![
+                limit(floats(20, 65), floats(20, 67)), // Rows of 19 samples are no multiple of 16 bytes.
+                limit(floats(19, 33), floats(19, 35)),
+                limit(equal((U8, U8), shape(20, 4), 17), equal((U8, U8), shape(20, 4), 19)),
+            ]
+        })
     },
     Variant {
         rank: 11,
@@ -149,6 +162,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "3 to 17 odd taps on axes; u16, gray i16, u8 that f32 does not sum exactly; not 2 channels; sm_90",
             &For(separable_f64),
         )
+        .examples(|| vec![limit(equal((U16, U16), shape(20, 1), 17), equal((U16, U16), shape(20, 1), 19))])
     },
     Variant {
         rank: 10,
@@ -159,6 +173,13 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "odd squares: f32 to 15 (RGB(A) 7; gray 6, 8), u8 to 7 if f32 nearly holds sums; >= 16 B; sm_90",
             &For(dense),
         )
+        .examples(|| {
+            vec![
+                limit(correlate(3, F32, (7, 7)), correlate(3, F32, (9, 9))),
+                limit(correlate(4, U8, (7, 7)), correlate(4, U8, (9, 9))),
+                limit(correlate(1, F32, (8, 8)), correlate(3, F32, (8, 8))),
+            ]
+        })
     },
     Variant {
         rank: 11,
@@ -169,6 +190,13 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "squares of 3, 5, 7 (gray, RGBA8: 6, 8); u16, gray i16, u8 not exact in f32; not 2 channels; sm_90",
             &For(dense_f64),
         )
+        .examples(|| {
+            vec![
+                limit(correlate(4, U8, (8, 8)), correlate(3, U8, (8, 8))),
+                limit(correlate(1, U16, (7, 7)), correlate(1, U16, (9, 9))),
+                limit(correlate(1, I16, (7, 7)), correlate(3, I16, (7, 7))),
+            ]
+        })
     },
     Variant {
         rank: 30,
@@ -180,6 +208,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "means of bytes over squares of odd sides, 3 to 17, by the kernels of march-separable; sm_90",
             &For(means),
         )
+        .examples(|| {
+            vec![
+                limit(mean(shape(20, 1), U8, [17; 2]), mean(shape(20, 1), U8, [19; 2])),
+                limit(mean(shape(20, 1), U8, [3; 2]), mean(shape(20, 1), U8, [3, 5])),
+            ]
+        })
     },
 ];
 

@@ -1,5 +1,6 @@
 //! Recipes of pointwise operations on filters of an image.
 
+use crate::examples::{limit, magnitude};
 use crate::march::{self, FEW_ROWS};
 use crate::recipe::Steps;
 use crate::summation::{march_params, total};
@@ -193,7 +194,8 @@ pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     Family::Paired,
     "up to 17 taps an axis (RGB(A): 9); u8 to u8 (gray: f32), f32; RGB(A) in rows of 16 bytes; sm_90",
     &For(plan),
-)];
+)
+.examples(|| vec![limit(magnitude(1, 17), magnitude(1, 18)), limit(magnitude(3, 9), magnitude(3, 10))])];
 
 #[cfg(test)]
 mod tests {

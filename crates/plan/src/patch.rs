@@ -1,11 +1,13 @@
 //! Recipes of the kernels with register blocking and without shared memory: for images so small that a march would end
 //! before its pipeline is full.
 
+use crate::examples::{correlate, limit, mean, separable as equal, shape};
 use crate::recipe::Steps;
 use crate::summation::{Summation, both_axes, exact_sums, square};
 use crate::variant::{For, Variant};
 use crate::{Launch, Machine};
 use apron_abi::{FEWEST_TAPS, Family, MarchSums, PATCH_BLOCK, PATCH_ROWS, Params};
+use apron_core::PixelType::{F32, U8, U16};
 use apron_core::{BoxFilter, Correlate, Result, Separable, Window};
 
 /// Correlation with a square mask.
@@ -75,6 +77,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "3 to 9 odd taps on both axes (u16: 7, RGB: 5, RGBA: 3); f32, u8, u16; rows in fours; sm_90",
             &For(separable),
         )
+        .examples(|| vec![limit(equal((F32, F32), shape(20, 1), 9), equal((F32, F32), shape(20, 1), 11))])
     },
     Variant {
         rank: 20,
@@ -84,6 +87,14 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "squares of 2 to 7 (RGB: 2 to 5, RGBA: 2 and 3); f32, u8, u16; rows in fours; sm_90",
             &For(dense),
         )
+        .examples(|| {
+            vec![
+                limit(correlate(1, F32, (7, 7)), correlate(1, F32, (9, 9))),
+                limit(correlate(3, U16, (5, 5)), correlate(3, U16, (7, 7))),
+                limit(correlate(1, F32, (6, 6)), correlate(1, F32, (8, 8))),
+                limit(correlate(4, U8, (2, 2)), correlate(4, U8, (4, 4))),
+            ]
+        })
     },
     Variant {
         rank: 40,
@@ -94,5 +105,6 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "means of bytes over squares of odd sides, 3 to 9, by the kernels of patch-separable; sm_90",
             &For(means),
         )
+        .examples(|| vec![limit(mean(shape(20, 1), U8, [9; 2]), mean(shape(20, 1), U8, [11; 2]))])
     },
 ];

@@ -1,12 +1,13 @@
 //! Recipes of dense correlation with 3x3 masks over RGBA images.
 
 use crate::conv2d::{OPERATION, params};
+use crate::examples::{correlate, limit};
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{ElementType, Family, MAX_TEXTURE, Params, RGBA_BLOCK, RGBA_MASK, SourceSpace};
-use apron_core::{Border, Correlate};
+use apron_core::{Border, Correlate, PixelType};
 
 const HINT: &str = "leave the variant to the plan";
 
@@ -78,6 +79,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "4 channels, 3x3 masks, a constant border of 0 to 255; by name, if another takes it",
             &For(plan),
         )
+        .examples(|| vec![limit(correlate(4, PixelType::U8, (3, 3)), correlate(3, PixelType::U8, (3, 3)))])
     },
     Variant {
         rank: 101,
@@ -88,6 +90,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "4 channels, 3x3 masks, replicate or crop, up to 131072x65536 pixels; by name, if another takes it",
             &For(plan),
         )
+        .examples(|| vec![limit(correlate(4, PixelType::U8, (3, 3)), correlate(3, PixelType::U8, (3, 3)))])
     },
     Variant {
         rank: 102,
@@ -98,6 +101,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "4 channels, 3x3 masks, a constant border of 0 to 255; by name, if another takes it",
             &For(plan),
         )
+        .examples(|| vec![limit(correlate(4, PixelType::U8, (3, 3)), correlate(3, PixelType::U8, (3, 3)))])
     },
     Variant {
         rank: 103,
@@ -107,6 +111,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "4 channels, 3x3 masks, a constant border of 0 to 255",
             &For(plan),
         )
+        .examples(|| vec![limit(correlate(4, PixelType::U8, (3, 3)), correlate(3, PixelType::U8, (3, 3)))])
     },
 ];
 

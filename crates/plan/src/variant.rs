@@ -1,6 +1,7 @@
 //! The type of variants: implementations of operations by kernels. Each family lists its own.
 
 use crate::Machine;
+use crate::examples::Example;
 use crate::machine::Tuning;
 use crate::recipe::Steps;
 use apron_abi::Family;
@@ -21,6 +22,8 @@ pub struct Variant {
     pub kernels: &'static str,
     /// The problems that it takes, in addition to the types of its kernels.
     pub limits: &'static str,
+    /// Returns problems at its limits, which the suite solves; none for a variant that takes all problems of its kind.
+    pub examples: fn() -> Vec<Example>,
     /// Order in which the variants of an operation are tried if nothing was measured.
     pub rank: u8,
     /// Whether another variant that takes the problem is always preferred: so for programs of the source articles that
@@ -99,8 +102,14 @@ impl Variant {
         limits: &'static str,
         planner: &'static For<P>,
     ) -> Variant {
-        let (operation, kernels, grids) = (P::OPERATION, name, Grids::NONE);
-        Variant { operation, name, family, kernels, limits, rank: 0, by_name: false, swept: true, grids, planner }
+        let (operation, kernels, grids, examples) = (P::OPERATION, name, Grids::NONE, Vec::new as fn() -> _);
+        let (rank, by_name, swept) = (0, false, true);
+        Variant { operation, name, family, kernels, limits, rank, by_name, swept, examples, grids, planner }
+    }
+
+    /// Gives it problems at its limits.
+    pub(crate) const fn examples(self, examples: fn() -> Vec<Example>) -> Variant {
+        Variant { examples, ..self }
     }
 
     /// Leaves it out of the sweep.

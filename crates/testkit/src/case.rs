@@ -222,8 +222,8 @@ impl Case {
     }
 
     /// Replaces each tap by a function of it and of the sum of the magnitudes.
-    fn each_tap(mut self, new: impl Fn(f32, f32) -> f32) -> Case {
-        let all = |taps: &[f32]| -> Vec<f32> {
+    pub(crate) fn each_tap(mut self, mut new: impl FnMut(f32, f32) -> f32) -> Case {
+        let mut all = |taps: &[f32]| -> Vec<f32> {
             let total = taps.iter().map(|tap| tap.abs()).sum();
             taps.iter().map(|&tap| new(tap, total)).collect()
         };

@@ -100,6 +100,11 @@ const SERIAL_PRODUCTS: u64 = 400_000_000;
 impl Case {
     /// Whether the serial reference would take too long, so that the parallel CPU computes the expected result.
     pub fn is_large(&self) -> bool {
+        self.products() > SERIAL_PRODUCTS
+    }
+
+    /// Returns the products that the serial reference computes.
+    pub(crate) fn products(&self) -> u64 {
         let taps = match self.filter() {
             Some(FilterProblem::Correlate(problem)) => problem.mask.taps().len() as u64,
             // Stages of butterflies.
@@ -119,7 +124,7 @@ impl Case {
             Some(FilterProblem::Volume(problem)) => problem.weights.count(),
             Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => 1,
         };
-        self.image.shape().samples() * taps > SERIAL_PRODUCTS
+        self.image.shape().samples() * taps
     }
 }
 

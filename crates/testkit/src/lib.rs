@@ -14,6 +14,7 @@ mod check;
 mod describe;
 mod doubles;
 mod exact;
+mod examples;
 mod extents;
 pub mod features;
 mod fft;
@@ -37,6 +38,7 @@ pub use check::{
     Errors, Expected, Outcome, check, check_all, check_each, eligible, filter_of, first_mismatch, histogram_of,
     variants,
 };
+pub use examples::examples;
 pub use random::{random_case, seldom};
 pub use suite::{Scale, exhaustive, suite};
 

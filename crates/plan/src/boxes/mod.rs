@@ -2,6 +2,7 @@
 
 mod prefix;
 
+use crate::examples::{limit, mean, shape};
 use crate::kernels;
 use crate::machine::Tuning;
 use crate::recipe::Steps;
@@ -12,7 +13,8 @@ use apron_abi::{
     BOX_BYTES, BOX_PACKED, BOX_STRIP_SMALL, BoxParams, BoxSums, BoxTile, ElementType, Family, Kernel, Params,
     SIMPLE_BLOCK, box_pixels,
 };
-use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
+use apron_core::PixelType::{self, F32, U8, U16};
+use apron_core::{BoxFilter, Result, Scale, Window};
 
 const OPERATION: &str = "box";
 
@@ -290,6 +292,14 @@ fn is_plain(problem: &BoxFilter) -> bool {
     }
 }
 
+fn gray(width: u32, window: [u32; 2]) -> BoxFilter {
+    mean(shape(width, 1), U8, window)
+}
+
+fn rgba(window: [u32; 2]) -> BoxFilter {
+    mean(shape(20, 4), U8, window)
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 10,
@@ -300,6 +310,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (257 wide)",
             &For(chunks),
         )
+        .examples(|| {
+            vec![
+                limit(mean(shape(20, 1), F32, [287; 2]), mean(shape(20, 1), F32, [65536, 3])),
+                limit(gray(20, [257, 351]), gray(20, [258, 1])),
+            ]
+        })
     },
     Variant {
         rank: 20,
@@ -310,6 +326,13 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
             &For(strips),
         )
+        .examples(|| {
+            vec![
+                limit(rgba([129, 253]), rgba([131, 3])),
+                limit(rgba([3, 257]), rgba([3, 259])),
+                limit(rgba([3, 3]), rgba([2, 3])),
+            ]
+        })
     },
     Variant {
         rank: 15,
@@ -320,19 +343,32 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "means of gray bytes, over an odd number of pixels below 2^20, up to 255 wide, in rows 32 wider",
             &For(prefix::plan),
         )
+        .examples(|| {
+            vec![
+                limit(gray(1000, [255, 4111]), gray(1000, [257, 3])),
+                limit(gray(272, [239, 3]), gray(272, [243, 3])),
+                limit(gray(416, [3, 3]), gray(416, [3, 4])),
+            ]
+        })
     },
     Variant {
         rank: 45,
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
         ..Variant::new("boxes-sliding", Family::Boxes, "integers", &For(sliding))
+            .examples(|| vec![limit(mean(shape(20, 1), U16, [300; 2]), mean(shape(20, 1), F32, [30; 2]))])
     },
     Variant {
         rank: 47,
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[1] },
         ..Variant::new("boxes-ordered", Family::Boxes, "floats", &For(ordered))
+            .examples(|| vec![limit(mean(shape(20, 4), F32, [65536; 2]), gray(20, [3; 2]))])
     },
     // Takes windows of bytes that are too wide for the shared memory of the others.
-    Variant { rank: 50, ..Variant::new("boxes-simple", Family::Boxes, "bytes", &For(simple)) },
+    Variant {
+        rank: 50,
+        ..Variant::new("boxes-simple", Family::Boxes, "bytes", &For(simple))
+            .examples(|| vec![limit(rgba([65536; 2]), mean(shape(20, 1), F32, [3; 2]))])
+    },
 ];
 
 #[cfg(test)]

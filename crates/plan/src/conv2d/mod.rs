@@ -2,6 +2,7 @@
 
 pub(crate) mod scaled;
 
+use crate::examples::{correlate, limit};
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::rewrite::rounding;
@@ -11,7 +12,8 @@ use apron_abi::{
     Conv2dParams, FEW_TAPS, Family, Kernel, MAX_MASK_SIDE, MAX_TAPS, Params, PiecesParams, SharedMemory, TILE_WIDTH,
     blocked_tile, reciprocal, tap_stride,
 };
-use apron_core::{Correlate, Mask, PixelType, Result, Window};
+use apron_core::PixelType::{self, F32};
+use apron_core::{Correlate, Mask, Result, Window};
 
 pub(crate) const OPERATION: &str = "correlate";
 
@@ -172,7 +174,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
             &For(blocked),
         )
     },
-    Variant { rank: 50, ..Variant::new("conv2d-tiled", Family::Conv2d, "masks up to 64x64", &For(tiled)) },
+    Variant {
+        rank: 50,
+        ..Variant::new("conv2d-tiled", Family::Conv2d, "masks up to 64x64", &For(tiled))
+            .examples(|| vec![limit(correlate(1, F32, (64, 64)), correlate(1, F32, (65, 1)))])
+    },
     Variant {
         rank: 70,
         by_name: true,
@@ -182,6 +188,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "masks up to 64x64; by name, if another takes it",
             &For(tiled),
         )
+        .examples(|| vec![limit(correlate(1, F32, (64, 64)), correlate(1, F32, (1, 65)))])
     },
     // Never the fastest: it stays as a step between the naive kernel and the tiled one.
     Variant {
@@ -192,6 +199,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "masks up to 4096 taps, rows counted in fours",
             &For(constant),
         )
+        .examples(|| vec![limit(correlate(1, F32, (64, 64)), correlate(1, F32, (4097, 1)))])
     },
     // Hardly ever the fastest: it stays because it takes every mask.
     Variant { rank: 90, ..Variant::new("conv2d-naive", Family::Conv2d, "any mask", &For(naive)) },

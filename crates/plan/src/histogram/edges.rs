@@ -1,6 +1,7 @@
 //! Recipes of histograms between edges.
 
 use super::{OPERATION, TOTALS, rounds, with_totals};
+use crate::examples::{bins, limit};
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
@@ -190,6 +191,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "f32, u16 and i16 pixels; bins as for histogram-edge-search, if f32 counts the bins per unit",
             &For(nearest),
         )
+        .examples(|| {
+            vec![
+                limit(bins(1, 29053, (-1.0, 1.0)), bins(1, 29054, (-1.0, 1.0))),
+                limit(bins(1, 4, (1.0, 1.0000005)), bins(1, 4, (-1e-39, 1e-39))),
+            ]
+        })
     },
     // Never the fastest: it stays because it takes bins that histogram-nearest-edge must refuse.
     Variant {
@@ -201,6 +208,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "f32 pixels; bins whose edges and counters shared memory holds: H100 29053, 4 channels apart 11620",
             &For(search),
         )
+        .examples(|| vec![limit(bins(4, 11620, (1.0, 1.0)), bins(4, 11621, (1.0, 1.0)))])
     },
 ];
 

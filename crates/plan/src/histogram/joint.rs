@@ -3,6 +3,7 @@
 use super::check_counters;
 use super::slices::{MAX_ROW_CELLS, RESIDENTS, SCATTER_RESIDENTS, rows_of, spacing_of};
 use super::weighted::{Apart, blocks, buffer, in_blocks};
+use crate::examples::{limit, shape, valid, whole_edges};
 use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::summation::halves;
@@ -13,7 +14,7 @@ use apron_abi::{
     JOINT_TAPS, JointColumn, Kernel, MERGE_BLOCK, MOST_SLICES, Params, SCATTER_BLOCK, SLICE_CELLS, SLICES_BLOCK,
     Spacing,
 };
-use apron_core::{JointHistogram, Kind, PixelType, Result};
+use apron_core::{Columns, JointHistogram, Kind, PixelType, Result};
 
 /// Most cells.
 const MAX_CELLS: u64 = 1 << 26;
@@ -157,12 +158,18 @@ fn sums(rows: u32, cells: u64) -> Launch {
     launch(Kernel::histogram_slices_sums_u32_u64, blocks, Params::HistogramMergeParams(params))
 }
 
+fn cells(bins: [u32; 2]) -> JointHistogram {
+    let (columns, edges) = (valid(Columns::all(2)), bins.map(whole_edges).to_vec());
+    JointHistogram { shape: shape(20, 2), src: PixelType::F32, columns, edges, weights: None }
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "histogram-joint",
     Family::Histogram,
     "up to 2^26 cells, and 2^27 sums of weights in all",
     &For(joint),
-)];
+)
+.examples(|| vec![limit(cells([1 << 13; 2]), cells([1 << 13, (1 << 13) + 1]))])];
 
 #[cfg(test)]
 mod tests {

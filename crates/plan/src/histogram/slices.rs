@@ -3,6 +3,7 @@
 use super::edges::spacing;
 use super::values::{Cells, values};
 use super::{OPERATION, check_counters};
+use crate::examples::{limit, shape, whole_edges};
 use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
@@ -11,7 +12,7 @@ use apron_abi::{
     ElementType, Family, HistogramCellsParams, HistogramMergeParams, HistogramScatterParams, Kernel, MERGE_BLOCK,
     MOST_SLICES, Params, SCATTER_BLOCK, SLICE_CELLS, SLICES_BLOCK, Spacing,
 };
-use apron_core::{CellHistogram, PixelType, Result};
+use apron_core::{CellHistogram, Edges, PixelType, Result};
 
 /// Least pixels per thread that justify another block and its row of counts.
 const PIXELS_PER_THREAD: u64 = 16;
@@ -142,6 +143,10 @@ fn counting(problem: &CellHistogram, variant: &Variant) -> Result<Kernel> {
     })
 }
 
+fn cells(src: PixelType, edges: Option<Edges>) -> CellHistogram {
+    CellHistogram { shape: shape(20, 1), src, edges, per_channel: false, masked: false }
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 90,
@@ -159,6 +164,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         rank: 95,
         kernels: "histogram-slices",
         ..Variant::new("histogram-scattered", Family::Histogram, "f32 in any bins, masked or not", &For(scattered))
+            .examples(|| vec![limit(cells(PixelType::F32, Some(whole_edges(1 << 20))), cells(PixelType::U16, None))])
             .unswept()
     },
 ];

@@ -1,5 +1,6 @@
 //! Recipes of weighted histograms.
 
+use crate::examples::{limit, valid, whole_edges};
 use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
@@ -8,7 +9,7 @@ use apron_abi::{
     BINS_BLOCK, ElementType, Family, HistogramBinsParams, HistogramMergeParams, HistogramWeightsParams, Kernel,
     MERGE_BLOCK, Params, WEIGHTS_BLOCK, WEIGHTS_SAMPLES,
 };
-use apron_core::{Result, WeightedBins};
+use apron_core::{PixelType, Result, Shape, WeightedBins};
 
 const WEIGHTED: &str = "weighted";
 
@@ -89,12 +90,19 @@ pub(super) fn in_blocks(
     Ok((buffers, launches))
 }
 
+/// Bins of 1024 blocks of samples.
+fn of_blocks(bins: u32) -> WeightedBins {
+    let (shape, src) = (valid(Shape::new(1 << 13, 1 << 13, 1)), PixelType::U8);
+    WeightedBins { shape, src, edges: whole_edges(bins), per_channel: true, single: true }
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "histogram-weighted",
     Family::Histogram,
     "all pixels; up to 2^27 sums in all, of each bin for each 65536 samples",
     &For(in_order),
-)];
+)
+.examples(|| vec![limit(of_blocks(1 << 17), of_blocks((1 << 17) + 1))])];
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 pub(crate) mod pad;
 
+use crate::examples::{limit, shape};
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
@@ -114,12 +115,18 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
     }
 }
 
+fn sum(src: PixelType, second: PixelType) -> Pointwise {
+    let op = PointOp::weighted(1.0, 1.0, 0.0);
+    Pointwise { shape: shape(20, 1), src, second: Some(second), dst: PixelType::F32, op }
+}
+
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "pointwise",
     Family::Pointwise,
     "u8, f32 and f64, the second image f32 or as the first; one image between f64 and any",
     &For(plan),
-)];
+)
+.examples(|| vec![limit(sum(PixelType::U8, PixelType::U8), sum(PixelType::F32, PixelType::U8))])];
 
 #[cfg(test)]
 mod tests {

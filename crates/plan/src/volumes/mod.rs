@@ -2,6 +2,7 @@
 
 pub(crate) mod planes;
 
+use crate::examples::{cube as mask_of, limit, volume};
 use crate::recipe::Steps;
 use crate::summation::halves;
 use crate::variant::{For, Variant};
@@ -306,11 +307,21 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "u8, u16, i16 or f32 samples of one channel, 2 to 17 taps an axis",
             &For(march),
         )
+        .examples(|| {
+            vec![
+                limit(volume(PixelType::U8, 17), volume(PixelType::U8, 18)),
+                limit(volume(PixelType::U16, 3), volume(PixelType::I32, 3)),
+                limit(volume(PixelType::I16, 17), volume(PixelType::I16, 18)),
+                limit(volume(PixelType::F32, 17), volume(PixelType::F32, 18)),
+                limit(volume(PixelType::F32, 3), volume(PixelType::F64, 3)),
+            ]
+        })
         .unswept()
     },
     Variant {
         rank: 12,
         ..Variant::new("volumes-cube", Family::Volumes, "f32 samples of one channel, masks of up to 5x5x5", &For(cube))
+            .examples(|| vec![limit(mask_of(PixelType::F32, [5; 3]), mask_of(PixelType::F32, [6, 5, 5]))])
             .unswept()
     },
     Variant {
@@ -321,6 +332,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "samples of one type but bool and f16; integers: a mask, or taps along one axis",
             &For(dense),
         )
+        .examples(|| vec![limit(volume(PixelType::F64, 5000), volume(PixelType::U8, 3))])
         .unswept()
     },
 ];

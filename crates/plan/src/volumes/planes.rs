@@ -1,6 +1,7 @@
 //! Recipes of dense and separable masks over images of f64, which are volumes of one plane.
 
 use super::{dense_kernels, launch};
+use crate::examples::{correlate, limit, separable as equal, shape};
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
@@ -97,12 +98,20 @@ pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 110,
         kernels: "volumes-dense",
-        ..Variant::new("volumes-plane-dense", Family::Volumes, "f64 pixels, any mask", &For(dense)).unswept()
+        ..Variant::new("volumes-plane-dense", Family::Volumes, "f64 pixels, any mask", &For(dense))
+            .examples(|| vec![limit(correlate(3, PixelType::F64, (200, 3)), correlate(3, PixelType::F32, (1, 1)))])
+            .unswept()
     },
     Variant {
         rank: 110,
         kernels: "volumes-dense",
         ..Variant::new("volumes-plane-passes", Family::Volumes, "f64 pixels, any number of taps", &For(separable))
+            .examples(|| {
+                vec![limit(
+                    equal((PixelType::F64, PixelType::F64), shape(20, 1), 5000),
+                    equal((PixelType::F32, PixelType::F32), shape(20, 1), 3),
+                )]
+            })
             .unswept()
     },
 ];

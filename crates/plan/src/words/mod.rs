@@ -2,6 +2,7 @@
 
 mod tensor;
 
+use crate::examples::{blur, correlate, dense as equal_mask, limit, mean, separable as equal, shape};
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::summation::{Summation, exact_sums};
@@ -10,6 +11,7 @@ use crate::{Launch, Machine, conv1d, conv2d};
 use apron_abi::{
     BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, LINE_BLOCK, LINE_TAPS, Params, SharedMemory, line_rows, tap_stride,
 };
+use apron_core::PixelType::{F32, I16, U8, U16};
 use apron_core::{Correlate, Result, Separable, Shape, Window};
 
 /// Plans correlation with any mask that fits the constant memory of small launches.
@@ -121,6 +123,13 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "u8, and u16 of inexact taps; mask rows of up to 49 samples, 4096 taps and words of digits; sm_90",
             &For(tensor::rows),
         )
+        .examples(|| {
+            vec![
+                limit(correlate(1, U8, (49, 1)), correlate(1, U8, (50, 1))),
+                limit(correlate(4, U8, (11, 5)), correlate(4, U8, (14, 1))),
+                limit(equal_mask(1, U16, (49, 3), 1.0 / 3.0), equal_mask(1, U16, (50, 3), 1.0 / 3.0)),
+            ]
+        })
     },
     Variant {
         rank: 26,
@@ -130,6 +139,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "u8, and u16 of inexact taps; masks of up to 9 rows of 9 samples; sm_90",
             &For(tensor::pairs),
         )
+        .examples(|| {
+            vec![
+                limit(correlate(1, U8, (9, 9)), correlate(1, U8, (9, 10))),
+                limit(correlate(4, U8, (3, 8)), correlate(4, U8, (4, 8))),
+            ]
+        })
     },
     Variant {
         rank: 47,
@@ -139,6 +154,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "u8; up to 49 vertical taps and 205 samples per row of taps, which are >= 0; inexact in f32; sm_90",
             &For(tensor::axes),
         )
+        .examples(|| vec![limit(blur(1, [81, 49]), blur(1, [81, 50])), limit(blur(4, [51, 3]), blur(4, [54, 3]))])
     },
     Variant {
         rank: 57,
@@ -149,6 +165,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "means of u8; an odd number of samples, at most 1000 (some larger), in up to 49 rows; sm_90",
             &For(tensor::means),
         )
+        .examples(|| {
+            vec![
+                limit(mean(shape(20, 1), U8, [49; 2]), mean(shape(20, 1), U8, [3, 51])),
+                limit(mean(shape(20, 4), U8, [15; 2]), mean(shape(20, 4), U8, [16, 15])),
+            ]
+        })
     },
     // Before `conv1d-line`, before the variants of squares, and not swept, as that.
     Variant {
@@ -159,6 +181,12 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "a row (not of 2 channels, u16 and i16 gray) or a column of up to 48 taps; u8, u16, i16; sm_90",
             &For(line),
         )
+        .examples(|| {
+            vec![
+                limit(correlate(3, U8, (48, 1)), correlate(3, U8, (49, 1))),
+                limit(correlate(2, I16, (1, 48)), correlate(2, I16, (2, 1))),
+            ]
+        })
         .unswept()
     },
     Variant {
@@ -169,6 +197,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "u16, i16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: of f32 132; sm_90",
             &For(separable),
         )
+        .examples(|| vec![limit(equal((F32, F32), shape(20, 1), 132), equal((F32, F32), shape(20, 1), 133))])
     },
     Variant {
         rank: 30,
@@ -178,9 +207,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "masks up to 512 taps, rows counted in fours; u16, i16, and u8 where f64 is half as fast; sm_90",
             &For(dense),
         )
+        .examples(|| vec![limit(correlate(1, U16, (21, 21)), correlate(1, U16, (21, 22)))])
     },
     Variant {
         rank: 60,
         ..Variant::new("words-dense-small", Family::Words, "as words-dense, and f32 up to 1024 taps", &For(dense))
+            .examples(|| vec![limit(correlate(1, F32, (32, 32)), correlate(1, F32, (33, 32)))])
     },
 ];

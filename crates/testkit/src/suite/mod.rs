@@ -64,6 +64,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         histograms::large(&mut cases, &mut next);
     }
     crate::fft::transforms(&mut next, &mut cases);
+    crate::examples::limits(&mut cases, next);
     cases
 }
 

@@ -6,6 +6,7 @@ use apron_core::{
     BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable,
 };
 use apron_plan::tuning::Work;
+use apron_plan::{Machine, VARIANTS, Variant, plan};
 
 /// Filters for one pair of types and one number of channels.
 struct Filters {
@@ -132,7 +133,8 @@ const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
 /// Number of products above which the slow variants would take seconds.
 const MOST_PRODUCTS: u64 = 1 << 37;
 
-/// Returns all workloads, grouped by image; for a quick sweep a few of each kind, of a small image.
+/// Returns all workloads, grouped by image; for a quick sweep a few of each kind, of a small image, and examples of
+/// variants that take none of them.
 pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     let mut works = Vec::new();
     let few = |sides: &'static [u32]| if quick { &sides[..sides.len().min(2)] } else { sides };
@@ -170,7 +172,23 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             works.push((picture, histogram(&picture, bins)?));
         }
     }
+    if quick {
+        let rivals = VARIANTS.iter().filter(|variant| variant.is_swept());
+        let missing = rivals.filter(|variant| !works.iter().any(|(_, problem)| is_taken(variant, problem)));
+        works.extend(missing.filter_map(example).collect::<Vec<_>>());
+    }
     Ok(works)
+}
+
+fn is_taken(variant: &Variant, problem: &Problem) -> bool {
+    problem.operation() == variant.operation && plan(problem, Some(variant.name), &Machine::EMULATED).is_ok()
+}
+
+/// Returns the first example of a variant.
+fn example(variant: &&'static Variant) -> Option<(Picture, Problem)> {
+    let problem = (variant.examples)().into_iter().next()?.within;
+    let (pixel, Shape { width, height, channels }) = (problem.src(), problem.shape());
+    Some((Picture { pixel, width, height, planes: 1, channels, gap: 0, data: Data::Uniform }, problem))
 }
 
 pub(super) fn picture(pixel: PixelType, (width, height): Size, channels: u32) -> Picture {
@@ -236,7 +254,6 @@ pub(super) fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_plan::{Machine, VARIANTS};
     use apron_testkit::eligible;
     use std::collections::HashSet;
 
