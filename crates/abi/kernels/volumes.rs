@@ -8,7 +8,10 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 /// Types of samples that are summed as they are read. Others are converted before and after.
-const TYPES: [&str; 10] = ["f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+const TYPES: [&str; 7] = ["f32", "f64", "u8", "u16", "i16", "i32", "i64"];
+
+/// Those of which masks may have any number of taps.
+const SUMS: [&str; 2] = ["f32", "f64"];
 
 /// Returns the type of the sums of samples of a type.
 fn sums_of(src: &str) -> &'static str {
@@ -21,7 +24,7 @@ fn rows() -> Vec<Row> {
         let row = kernel("dense", stage, [src, src], body, "VolumesParams");
         row.taps("SmallParameter").block("VOLUMES_BLOCK")
     };
-    let dense = TYPES.map(|src| of("", "Dense", src).taps("Global").residents(if src == "f32" { 4 } else { 3 }));
+    let dense = SUMS.map(|src| of("", "Dense", src).taps("Global").residents(if src == "f32" { 4 } else { 3 }));
     let rows = TYPES.map(|src| {
         let shared = format!("SharedMemory::RowsTile({})", if src == "f32" { 4 } else { 8 });
         of("rows", "Rows", src).block("VOLUMES_ROWS_BLOCK").shared(shared, 4).residents(3)
@@ -30,10 +33,22 @@ fn rows() -> Vec<Row> {
     let march = |src: &'static str, of: &Marching| {
         marching("march", src, format!("volumes::March<{src}, {}, {}>", of.taps, of.down), of)
     };
-    let cube = |of: &Marching| marching("cube", "f32", format!("volumes::Cube<{}, {}>", of.taps, of.down), of);
+    let cube = |src: &'static str, of: &Marching| {
+        let row = marching("cube", src, format!("volumes::Cube<{src}, {}, {}>", of.taps, of.down), of);
+        // Taps of f64 are two words each.
+        if sums_of(src) == "f64" && of.taps == 5 { row.taps("SmallParameter") } else { row }
+    };
     let floats = MARCH.iter().map(|of| march("f32", of));
     let integers = ["u8", "u16", "i16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
-    dense.into_iter().chain(rows).chain(columns).chain(floats).chain(integers).chain(CUBES.iter().map(cube)).collect()
+    let cubes = CUBES.iter().flat_map(|(src, of)| of.iter().map(move |of| cube(src, of)));
+    dense
+        .into_iter()
+        .chain(rows)
+        .chain(columns)
+        .chain(floats)
+        .chain(integers)
+        .chain(cubes)
+        .collect()
 }
 
 /// A kernel that marches through the planes.
@@ -69,7 +84,13 @@ const MARCH: [Marching; 8] = [
 const MARCH_INTEGERS: [Marching; 4] = [of(5, 4, 2, 1), of(9, 4, 2, 1), of(13, 2, 1, 3), of(17, 2, 1, 1)];
 
 /// Those for masks of three dimensions: `VOLUMES_CUBE_SIDES`.
-const CUBES: [Marching; 2] = [of(3, 4, 2, 3), of(5, 4, 1, 2)];
+const CUBES: [(&str, [Marching; 2]); 5] = [
+    ("f32", [of(3, 4, 2, 3), of(5, 4, 1, 2)]),
+    ("f64", [of(3, 4, 2, 1), of(5, 2, 1, 2)]),
+    ("u8", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
+    ("u16", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
+    ("i16", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
+];
 
 fn marching(method: &'static str, src: &'static str, body: String, of: &Marching) -> Row {
     let &Marching { taps, down, residents, barriers } = of;
@@ -81,6 +102,11 @@ fn marching(method: &'static str, src: &'static str, body: String, of: &Marching
         _ => "[volumes_march_block(8, 2), 1]",
     };
     let row = kernel(method, taps.to_string(), [src, src], body, "VolumesMarchParams").taps("FewestParameter");
-    let shared = format!("SharedMemory::Bytes(volumes_{method}_bytes({taps}, {sum}))");
+    let bytes = match (method, src) {
+        ("march", _) => format!("volumes_march_bytes({taps}, {sum})"),
+        (_, "f64") => format!("volumes_tiles_bytes({taps}, 8, 8)"),
+        _ => format!("volumes_tiles_bytes({taps}, {sum}, 4)"),
+    };
+    let shared = format!("SharedMemory::Bytes({bytes})");
     row.block(block).shared(shared, barriers[0]).barriers(barriers).residents(residents)
 }

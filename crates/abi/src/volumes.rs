@@ -134,14 +134,14 @@ pub const fn volumes_march_pitch(sum: u32) -> u32 {
 /// along the rows of two.
 pub const fn volumes_march_bytes(taps: u32, sum: u32) -> u32 {
     let [_, rows] = volumes_march_tile(taps, sum);
-    volumes_cube_bytes(taps, sum) + 2 * volumes_march_pitch(sum) * rows * sum
+    volumes_tiles_bytes(taps, sum, 4) + 2 * volumes_march_pitch(sum) * rows * sum
 }
 
-/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input
-/// tiles, of 4 bytes a sample.
-pub const fn volumes_cube_bytes(side: u32, sum: u32) -> u32 {
-    let [columns, rows] = volumes_march_tile(side, sum);
-    volumes_march_stages(side) * columns * rows * 4
+/// Returns the bytes of the input tiles, whose samples have `held` bytes: the shared memory of the kernels for masks of
+/// three dimensions.
+pub const fn volumes_tiles_bytes(taps: u32, sum: u32, held: u32) -> u32 {
+    let [columns, rows] = volumes_march_tile(taps, sum);
+    volumes_march_stages(taps) * columns * rows * held
 }
 
 /// Parameters of the kernels that march through the planes. The taps are those along x and y, and those along z at

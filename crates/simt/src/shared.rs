@@ -155,7 +155,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Starts a copy of 4 bytes by a thread.
+    /// Starts a copy of an element of 4 or 8 bytes by a thread.
     pub(crate) fn start_copy<T: Element>(
         &mut self,
         byte: u32,
@@ -164,9 +164,13 @@ impl SharedMemory {
         interval: u32,
     ) -> Result<(), String> {
         self.store(byte, value, thread, interval)?;
-        self.shadow[byte as usize / WORD_BYTES].copied = Some(Copied::Thread);
+        let words = self.locate::<T>(byte)?;
         let groups = self.copies.entry(thread).or_insert_with(|| Groups::from([Vec::new()]));
-        groups.back_mut().expect("a group is open").push(byte);
+        let open = groups.back_mut().expect("a group is open");
+        for word in words {
+            self.shadow[word].copied = Some(Copied::Thread);
+            open.push((word * WORD_BYTES) as u32);
+        }
         Ok(())
     }
 

@@ -299,7 +299,7 @@ pub trait Device: Copy {
     /// # Safety
     /// The thread has waited for it `times` times, and the phase will complete.
     unsafe fn mbarrier_wait(self, mbarrier: Shared<u64>, times: u32);
-    /// Starts copying an element of 4 bytes of a buffer into shared memory (`cp.async`).
+    /// Starts copying an element of 4 or 8 bytes of a buffer into shared memory (`cp.async`).
     ///
     /// # Safety
     /// As [`load`](Device::load) and [`shared_store`](Device::shared_store); no thread, not even this one, reads it

@@ -1,7 +1,7 @@
-//! A dense mask of up to 5x5x5 taps over f32, in one launch that marches through the planes.
+//! A dense mask of up to 5x5x5 taps, in one launch that marches through the planes.
 //!
 //! ```text
-//! each block: 64 x 32 outputs, in some planes; each plane of the input from front to back, one barrier for each:
+//! each block: 64 x 32 outputs (64 x 16 where sums are f64), in some planes; one barrier for each plane of the input:
 //!     start copying the tile of a later plane into shared memory
 //!     two or four outputs of a column per thread: the samples of this plane under them, row by row, in registers
 //!     add their products to the sums of all outputs that see this plane: a ring in registers; the oldest is done
@@ -10,28 +10,32 @@
 //! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps plane
 //! by plane from the front, row by row, from the left.
 
-use super::tiles::{Part, Tiles, COPIES};
+use super::tap;
+use super::tiles::{Marched, Part, Tiles, COPIES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_stages, volumes_march_tile, VolumesMarchParams, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_COLUMNS,
+    volumes_march_stages, volumes_march_tile, Accumulator, Element, VolumesMarchParams, VOLUMES_CUBE_SIDES,
+    VOLUMES_MARCH_COLUMNS,
 };
+use core::marker::PhantomData;
 
-/// The kernel for masks of `SIDE` taps along each axis, and `DOWN` outputs per thread; for 5, also of fewer taps.
+/// The kernel over samples of type `S`, for masks of `SIDE` taps along each axis, and `DOWN` outputs per thread; for 5
+/// of floats, also of fewer taps. Integers need no such loops: taps of zero in the other places add nothing.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters
 /// say; the taps are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the
 /// first rows and columns.
-pub struct Cube<const SIDE: usize, const DOWN: usize>;
+pub struct Cube<S, const SIDE: usize, const DOWN: usize>(PhantomData<S>);
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
 
-impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
+impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
     /// Columns and rows of the tile.
-    const TILE: [u32; 2] = volumes_march_tile(SIDE as u32, 4);
+    const TILE: [u32; 2] = volumes_march_tile(SIDE as u32, S::Sum::TYPE.size_bytes());
     const STAGES: u32 = volumes_march_stages(SIDE as u32);
     /// Whether no mask has fewer taps.
-    const ONLY: bool = SIDE as u32 == VOLUMES_CUBE_SIDES[0];
+    const ONLY: bool = !S::AS_IT_IS || SIDE as u32 == VOLUMES_CUBE_SIDES[0];
 
     /// Adds the products of a plane: those with plane `s` of the mask to `ring[..][s]`.
     ///
@@ -41,17 +45,18 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
     unsafe fn add<D: Device, const ALL: bool>(
         d: D,
         (column, row): (u32, u32),
-        tile: Shared<f32>,
-        ring: &mut [[f32; SIDE]; DOWN],
+        tile: Shared<S::Held>,
+        ring: &mut [[S::Sum; SIDE]; DOWN],
         p: &VolumesMarchParams,
     ) {
         let [columns, rows] = [d.anew(p.taps[0]), d.anew(p.taps[1])];
         let unused = SIDE as u32 - d.anew(p.taps[2]);
         for j in 0..SIDE + DOWN - 1 {
-            let mut samples = [0.0; SIDE];
+            let mut samples = [S::Sum::ZERO; SIDE];
             for i in 0..SIDE {
+                let place = (row + j as u32) * Self::TILE[0] + column + i as u32;
                 // SAFETY: in the tile.
-                samples[i] = unsafe { d.shared_load(tile, (row + j as u32) * Self::TILE[0] + column + i as u32) };
+                samples[i] = S::number(unsafe { d.shared_load(tile, place) });
             }
             for r in 0..DOWN {
                 // Row `j` of the tile is under row `j - r` of the mask at output row `r`.
@@ -60,7 +65,7 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
                         for i in 0..SIDE {
                             if ALL || (s as u32 >= unused && (i as u32) < columns) {
                                 // SAFETY: there are places for `SIDE` taps along each axis.
-                                let tap = unsafe { d.tap(((s * SIDE + j - r) * SIDE + i) as u32) };
+                                let tap = unsafe { tap(d, ((s * SIDE + j - r) * SIDE + i) as u32) };
                                 ring[r][s] = d.fma(tap, samples[i], ring[r][s]);
                             }
                         }
@@ -77,14 +82,15 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
     #[inline(always)]
     unsafe fn planes<D: Device, const ALL: bool>(
         d: D,
-        (part, tiles): (&Part, &Tiles<D, f32, SIDE, DOWN>),
-        dst: Global<f32>,
+        (part, tiles): (&Part, &Tiles<D, S, SIDE, DOWN>),
+        dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
-        let tile = |stage: u32| Shared::<f32>::at(stage * Self::TILE[0] * Self::TILE[1] * 4);
+        let bytes = Self::TILE[0] * Self::TILE[1] * S::Held::TYPE.size_bytes();
+        let tile = |stage: u32| Shared::<S::Held>::at(stage * bytes);
         // The first planes are only copied; the last steps copy nothing.
         let (inputs, ahead) = (part.planes + p.taps[2] - 1, Self::STAGES - 1);
-        let mut ring = [[0.0; SIDE]; DOWN];
+        let mut ring = [[S::Sum::ZERO; SIDE]; DOWN];
         let mut stage = 0;
         for k in 0..inputs + ahead {
             // SAFETY: the launch contract. A stage is copied to after the barrier that follows its last use.
@@ -92,15 +98,19 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
                 d.wait_copies::<1>();
                 d.barrier();
                 let oldest = if stage + 1 == Self::STAGES { 0 } else { stage + 1 };
+                let mut held = [0; COPIES];
                 if k < inputs {
-                    tiles.start(k, tile(stage), &mut [0; COPIES]);
+                    tiles.start(k, tile(stage), &mut held);
                 }
                 d.end_copies();
-                stage = oldest;
                 if k >= ahead {
                     let finished = (k - ahead + 1).checked_sub(p.taps[2]);
                     Self::finish::<D, ALL>(d, (part, finished), tile(oldest), &mut ring, dst, p);
                 }
+                if k < inputs {
+                    tiles.put(tile(stage), &held);
+                }
+                stage = oldest;
             }
         }
     }
@@ -113,9 +123,9 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
     unsafe fn finish<D: Device, const ALL: bool>(
         d: D,
         (part, finished): (&Part, Option<u32>),
-        tile: Shared<f32>,
-        ring: &mut [[f32; SIDE]; DOWN],
-        dst: Global<f32>,
+        tile: Shared<S::Held>,
+        ring: &mut [[S::Sum; SIDE]; DOWN],
+        dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
         // What depends on the thread alone is recomputed, and takes no registers of the ring's.
@@ -128,7 +138,7 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
         for r in 0..DOWN {
             for s in (0..SIDE).rev() {
                 let first = s == 0 || (!ALL && s as u32 == unused);
-                ring[r][s] = if first { 0.0 } else { ring[r][s - 1] };
+                ring[r][s] = if first { S::Sum::ZERO } else { ring[r][s - 1] };
             }
         }
         // SAFETY: the caller's promise; each output is one thread's.
@@ -144,18 +154,18 @@ impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
     }
 }
 
-impl<const SIDE: usize, const DOWN: usize> Body for Cube<SIDE, DOWN> {
-    type Src = f32;
-    type Dst = f32;
+impl<S: Marched, const SIDE: usize, const DOWN: usize> Body for Cube<S, SIDE, DOWN> {
+    type Src = S;
+    type Dst = S;
     type Params = VolumesMarchParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
-        let Some(part) = Part::of::<D, f32>(d, p) else { return };
+    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &VolumesMarchParams) {
+        let Some(part) = Part::of::<D, S>(d, p) else { return };
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if Self::ONLY || Tiles::<D, f32, SIDE, DOWN>::is_full(p) {
+            if Self::ONLY || Tiles::<D, S, SIDE, DOWN>::is_full(p) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

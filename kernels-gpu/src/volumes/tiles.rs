@@ -13,7 +13,7 @@ pub(super) const COPIES: usize = 7;
 /// Places of samples outside along x and y, whose values are constant.
 const OUTSIDE: [u32; 2] = [u32::MAX, u32::MAX - 1];
 
-/// A type of samples, how a tile holds them, in 4 bytes, and the type of their sums.
+/// A type of samples, how a tile holds them, and the type of their sums.
 pub trait Marched: Sample + FromSum<Self::Sum> {
     /// What a tile holds of a sample.
     type Held: Element;
@@ -43,6 +43,25 @@ impl Marched for f32 {
     }
     #[inline(always)]
     fn number(held: f32) -> f32 {
+        held
+    }
+}
+
+/// Constants are f32.
+impl Marched for f64 {
+    type Held = f64;
+    type Sum = f64;
+    const AS_IT_IS: bool = true;
+    #[inline(always)]
+    fn bits(constant: f32) -> u32 {
+        constant.to_bits()
+    }
+    #[inline(always)]
+    fn of_bits(bits: u32) -> f64 {
+        f32::from_bits(bits) as f64
+    }
+    #[inline(always)]
+    fn number(held: f64) -> f64 {
         held
     }
 }

@@ -29,31 +29,43 @@ fn dense(problem: &VolumeFilter, variant: &Variant, _: &Machine) -> Result<Steps
     for (index, pass) in passes.iter().enumerate() {
         let role = if index + 1 == passes.len() { Role::Output } else { Role::Scratch };
         buffers.push(buffer(role, pass.out.samples()));
-        launches.push(Launch { src: index, dst: index + 1, ..launch(pass, kernels, (problem.sums(), problem.cast)) });
+        let launch = launch(pass, kernels, (problem.sums(), problem.cast));
+        let launch = launch.ok_or_else(|| variant.refused(format!("{src} samples and {} taps", pass.taps.len())))?;
+        launches.push(Launch { src: index, dst: index + 1, ..launch });
     }
     Ok((buffers, launches))
 }
 
-/// Returns the kernels of masks of any size, of masks of few taps and of columns of few taps, for samples of one type.
-fn dense_kernels(pixel: PixelType) -> Option<[Kernel; 3]> {
-    macro_rules! of {
-        ($any:ident, $rows:ident, $columns:ident) => {
-            [Kernel::$any, Kernel::$rows, Kernel::$columns]
-        };
+/// The kernels of samples of one type.
+#[derive(Clone, Copy)]
+struct DenseKernels {
+    /// Of masks of any size; `None` for integers.
+    any: Option<Kernel>,
+    /// Of masks of up to [`FEW_TAPS`] taps.
+    rows: Kernel,
+    /// Of taps along y or z alone.
+    columns: Kernel,
+}
+
+/// Returns the kernels of masks and of taps along an axis for samples of one type.
+fn dense_kernels(pixel: PixelType) -> Option<DenseKernels> {
+    let of = |any, rows, columns| Some(DenseKernels { any, rows, columns });
+    match pixel {
+        PixelType::F32 => {
+            let any = Some(Kernel::volumes_dense_f32_f32);
+            of(any, Kernel::volumes_dense_rows_f32_f32, Kernel::volumes_dense_columns_f32_f32)
+        }
+        PixelType::F64 => {
+            let any = Some(Kernel::volumes_dense_f64_f64);
+            of(any, Kernel::volumes_dense_rows_f64_f64, Kernel::volumes_dense_columns_f64_f64)
+        }
+        PixelType::U8 => of(None, Kernel::volumes_dense_rows_u8_u8, Kernel::volumes_dense_columns_u8_u8),
+        PixelType::U16 => of(None, Kernel::volumes_dense_rows_u16_u16, Kernel::volumes_dense_columns_u16_u16),
+        PixelType::I16 => of(None, Kernel::volumes_dense_rows_i16_i16, Kernel::volumes_dense_columns_i16_i16),
+        PixelType::I32 => of(None, Kernel::volumes_dense_rows_i32_i32, Kernel::volumes_dense_columns_i32_i32),
+        PixelType::I64 => of(None, Kernel::volumes_dense_rows_i64_i64, Kernel::volumes_dense_columns_i64_i64),
+        PixelType::Bool | PixelType::F16 | PixelType::I8 | PixelType::U32 | PixelType::U64 => None,
     }
-    Some(match pixel {
-        PixelType::F32 => of!(volumes_dense_f32_f32, volumes_dense_rows_f32_f32, volumes_dense_columns_f32_f32),
-        PixelType::F64 => of!(volumes_dense_f64_f64, volumes_dense_rows_f64_f64, volumes_dense_columns_f64_f64),
-        PixelType::U8 => of!(volumes_dense_u8_u8, volumes_dense_rows_u8_u8, volumes_dense_columns_u8_u8),
-        PixelType::I8 => of!(volumes_dense_i8_i8, volumes_dense_rows_i8_i8, volumes_dense_columns_i8_i8),
-        PixelType::U16 => of!(volumes_dense_u16_u16, volumes_dense_rows_u16_u16, volumes_dense_columns_u16_u16),
-        PixelType::I16 => of!(volumes_dense_i16_i16, volumes_dense_rows_i16_i16, volumes_dense_columns_i16_i16),
-        PixelType::U32 => of!(volumes_dense_u32_u32, volumes_dense_rows_u32_u32, volumes_dense_columns_u32_u32),
-        PixelType::I32 => of!(volumes_dense_i32_i32, volumes_dense_rows_i32_i32, volumes_dense_columns_i32_i32),
-        PixelType::U64 => of!(volumes_dense_u64_u64, volumes_dense_rows_u64_u64, volumes_dense_columns_u64_u64),
-        PixelType::I64 => of!(volumes_dense_i64_i64, volumes_dense_rows_i64_i64, volumes_dense_columns_i64_i64),
-        PixelType::Bool | PixelType::F16 => return None,
-    })
 }
 
 /// Plans one launch for taps along all axes.
@@ -73,7 +85,8 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
         PixelType::F32 => taps.into_iter().map(|tap| tap as f32).collect(),
         _ => taps.into_iter().flat_map(halves).collect(),
     };
-    marching(problem, variant, machine, (kernel, z.modes, taps))
+    let filled = (problem.src != PixelType::F32).then_some(places as u32);
+    marching(problem, variant, machine, (kernel, z.modes, taps, filled))
 }
 
 /// Returns the kernel for `taps` taps along x, y and z, and the taps per axis that it has places for.
@@ -127,18 +140,30 @@ fn cube(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result<
         return Err(variant.refused("taps along axes".into()));
     };
     let sides = problem.weights.size();
-    let kernels = [Kernel::volumes_cube_3_f32_f32, Kernel::volumes_cube_5_f32_f32];
-    // The first one is for masks of its side alone.
-    let first = if sides == [VOLUMES_CUBE_SIDES[0]; 3] { 0 } else { 1 };
+    let kernels = match problem.src {
+        PixelType::F32 => [Kernel::volumes_cube_3_f32_f32, Kernel::volumes_cube_5_f32_f32],
+        PixelType::F64 => [Kernel::volumes_cube_3_f64_f64, Kernel::volumes_cube_5_f64_f64],
+        PixelType::U8 => [Kernel::volumes_cube_3_u8_u8, Kernel::volumes_cube_5_u8_u8],
+        PixelType::U16 => [Kernel::volumes_cube_3_u16_u16, Kernel::volumes_cube_5_u16_u16],
+        PixelType::I16 => [Kernel::volumes_cube_3_i16_i16, Kernel::volumes_cube_5_i16_i16],
+        other => return Err(variant.refused(format!("{other} samples"))),
+    };
+    // Of floats, the first one is for masks of its side alone.
+    let first = if !problem.src.is_float() || sides == [VOLUMES_CUBE_SIDES[0]; 3] { 0 } else { 1 };
     let (places, kernel) = smallest(sides, VOLUMES_CUBE_SIDES.into_iter().zip(kernels).skip(first))
         .ok_or_else(|| variant.refused(format!("a mask of {sides:?} taps")))?;
     let mut taps = vec![0.0; places.pow(3)];
     let [columns, rows, planes] = sides.map(|side| side as usize);
     for (row, of_row) in mask.chunks(columns).enumerate() {
         let (k, j) = (places - planes + row / rows, row % rows);
-        taps[(k * places + j) * places..].iter_mut().zip(of_row).for_each(|(to, &tap)| *to = tap as f32);
+        taps[(k * places + j) * places..].iter_mut().zip(of_row).for_each(|(to, &tap)| *to = tap);
     }
-    marching(problem, variant, machine, (kernel, *modes, taps))
+    let taps = match problem.src {
+        PixelType::F32 => taps.into_iter().map(|tap| tap as f32).collect(),
+        _ => taps.into_iter().flat_map(halves).collect(),
+    };
+    let filled = (!problem.src.is_float()).then_some(places as u32);
+    marching(problem, variant, machine, (kernel, *modes, taps, filled))
 }
 
 /// Returns the first of `kernels`, with their most taps along an axis, that has places for as many taps.
@@ -147,12 +172,13 @@ fn smallest(taps: [u32; 3], mut kernels: impl Iterator<Item = (u32, Kernel)>) ->
     Some((places as usize, kernel))
 }
 
-/// Plans the launch of a kernel that marches through the planes.
+/// Plans the launch of a kernel that marches through the planes. If `places` is given, taps of zero fill as many along
+/// each axis.
 fn marching(
     problem: &VolumeFilter,
     variant: &Variant,
     machine: &Machine,
-    (kernel, modes, taps): (Kernel, [BorderMode; 3], Vec<f32>),
+    (kernel, modes, taps, places): (Kernel, [BorderMode; 3], Vec<f32>, Option<u32>),
 ) -> Result<Steps> {
     let (input, types) = (problem.volume()?, (problem.src, problem.dst));
     if problem.cast != Cast::default() && !problem.dst.is_float() {
@@ -166,14 +192,16 @@ fn marching(
     }
     let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1);
     if sum == ElementType::F64 {
-        // What lies outside, before the first pass, is in the tile, as an integer; and the divisor is
-        // one of the parameters.
+        // What lies outside, before the first pass, is in the tile, as an integer; it and the divisor are f32 in the
+        // parameters.
         let is_sample = |constant: f64| match problem.src {
             PixelType::I16 => f64::from(constant as i16) == constant,
+            PixelType::F64 => f64::from(constant as f32) == constant,
             _ => f64::from(constant as u16) == constant,
         };
+        let held = if problem.src == PixelType::F64 { PixelType::F32 } else { problem.src };
         if let Some(constant) = constants.into_iter().find(|&constant| !is_sample(constant)) {
-            return Err(variant.refused(format!("the border's constant {constant}, which is no sample")));
+            return Err(variant.refused(format!("the border's constant {constant}, which {held} does not hold")));
         }
         if f64::from(problem.divisor as f32) != problem.divisor {
             return Err(variant.refused(format!("the divisor {}, which f32 does not hold", problem.divisor)));
@@ -184,9 +212,8 @@ fn marching(
         return Err(variant.refused(format!("planes of {}", window.out.plane())));
     }
     let mut counts = problem.weights.size();
-    if sum == ElementType::F64 {
-        // Zeros fill the places: before the taps along z, behind those along x and y.
-        let places = (taps.len() / 2 / 3) as u32;
+    if let Some(places) = places {
+        // Before the taps along z, behind those along x and y.
         window.origin[2] -= (places - counts[2]) as i32;
         counts = [places; 3];
     }
@@ -243,8 +270,9 @@ const MOST_BLOCKS: u64 = 1 << 20;
 const MOST_COLUMNS: u64 = 1 << 30;
 
 /// Returns the launch of a pass. A pass along x goes over the rows of all planes as those of one; a pass along z over
-/// planes as rows, unless they are too long, so that outputs share the samples under their masks as rows do.
-fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (PixelType, Cast)) -> Launch {
+/// planes as rows, unless they are too long, so that outputs share the samples under their masks as rows do. `None` if
+/// no kernel has room for the taps.
+fn launch(pass: &Pass, kernels: DenseKernels, (sums, cast): (PixelType, Cast)) -> Option<Launch> {
     let Pass { input, out, origin: [left, top, front], size, modes, .. } = *pass;
     let [_, height, depth] = out.sides();
     let axis = pass.axis.filter(|&axis| axis != 2 || input.plane().samples() < MOST_COLUMNS);
@@ -265,11 +293,11 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (P
     let row = to[0] * input.channels;
     let tile = RowsTile::of(input.channels, [mask[0], mask[1]], sums.element().size_bytes());
     let (kernel, [columns, rows], shared_bytes) = if taps.len() > FEW_TAPS {
-        (any, [row.div_ceil(VOLUMES_TILE[0]), to[1].div_ceil(VOLUMES_TILE[1])], 0)
+        (kernels.any?, [row.div_ceil(VOLUMES_TILE[0]), to[1].div_ceil(VOLUMES_TILE[1])], 0)
     } else if mask[0] == 1 && mask[2] == 1 && origin[0] == 0 && origin[2] == 0 {
-        (in_columns, [row.div_ceil(VOLUMES_COLUMNS_TILE[0]), to[1].div_ceil(VOLUMES_COLUMNS_TILE[1])], 0)
+        (kernels.columns, [row.div_ceil(VOLUMES_COLUMNS_TILE[0]), to[1].div_ceil(VOLUMES_COLUMNS_TILE[1])], 0)
     } else {
-        (in_rows, [to[0].div_ceil(tile.pixels), to[1].div_ceil(VOLUMES_ROWS_BLOCK[1])], tile.bytes)
+        (kernels.rows, [to[0].div_ceil(tile.pixels), to[1].div_ceil(VOLUMES_ROWS_BLOCK[1])], tile.bytes)
     };
     let params = VolumesParams {
         constants,
@@ -285,7 +313,7 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (P
         cast: cast.code(),
         clamp: 0,
     };
-    Launch {
+    Some(Launch {
         kernel,
         blocks: [columns, rows * to[2]],
         shared_bytes,
@@ -294,7 +322,7 @@ fn launch(pass: &Pass, [any, in_rows, in_columns]: [Kernel; 3], (sums, cast): (P
         dst: 1,
         params: Params::VolumesParams(params),
         taps: taps.into(),
-    }
+    })
 }
 
 // Not swept: rows of the tuning table have two sides.
@@ -320,19 +348,39 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         rank: 12,
-        ..Variant::new("volumes-cube", Family::Volumes, "f32 samples of one channel, masks of up to 5x5x5", &For(cube))
-            .examples(|| vec![limit(mask_of(PixelType::F32, [5; 3]), mask_of(PixelType::F32, [6, 5, 5]))])
-            .unswept()
+        ..Variant::new(
+            "volumes-cube",
+            Family::Volumes,
+            "u8, u16, i16, f32 or f64 samples of one channel, masks of up to 5x5x5",
+            &For(cube),
+        )
+        .examples(|| {
+            vec![
+                limit(mask_of(PixelType::F32, [5; 3]), mask_of(PixelType::F32, [6, 5, 5])),
+                limit(mask_of(PixelType::F64, [3; 3]), mask_of(PixelType::I32, [3; 3])),
+                limit(mask_of(PixelType::F64, [5, 4, 3]), mask_of(PixelType::I8, [3; 3])),
+                limit(mask_of(PixelType::U8, [3; 3]), mask_of(PixelType::U8, [1, 1, 6])),
+                limit(mask_of(PixelType::U16, [2, 3, 1]), mask_of(PixelType::U64, [3; 3])),
+                limit(mask_of(PixelType::I16, [5; 3]), mask_of(PixelType::I64, [3; 3])),
+            ]
+        })
+        .unswept()
     },
     Variant {
         rank: 20,
         ..Variant::new(
             "volumes-dense",
             Family::Volumes,
-            "samples of one type but bool and f16; integers: a mask, or taps along one axis",
+            "f32, f64; u8, u16, i16, i32 and i64: masks of up to 512 taps, or taps along one axis",
             &For(dense),
         )
-        .examples(|| vec![limit(volume(PixelType::F64, 5000), volume(PixelType::U8, 3))])
+        .examples(|| {
+            vec![
+                limit(volume(PixelType::F64, 5000), volume(PixelType::U8, 3)),
+                limit(mask_of(PixelType::I32, [8; 3]), mask_of(PixelType::I32, [9, 8, 8])),
+                limit(mask_of(PixelType::F32, [9, 8, 8]), mask_of(PixelType::U32, [1; 3])),
+            ]
+        })
         .unswept()
     },
 ];

@@ -90,7 +90,7 @@ fn buffer(role: Role, elems: u64) -> Buffer {
 
 fn of_doubles(pass: &Pass) -> Launch {
     let kernels = dense_kernels(PixelType::F64).expect("kernels of f64");
-    launch(pass, kernels, (PixelType::F64, Cast::default()))
+    launch(pass, kernels, (PixelType::F64, Cast::default())).expect("a kernel of any number of taps")
 }
 
 // Not swept: the type f64 decides.

@@ -382,13 +382,16 @@ impl<S: Taps> Device for Nvptx<S> {
         if !COPIES {
             return unsafe { self.shared_store(to, index, self.load(from, at)) };
         }
+        let (to, from) = (shared_address(to, index), global_address(from, at));
         unsafe {
-            asm!(
-                "cp.async.ca.shared.global [{0}], [{1}], 4;",
-                in(reg32) shared_address(to, index),
-                in(reg64) global_address(from, at),
-                options(nostack)
-            );
+            match size_of::<T>() {
+                8 => {
+                    asm!("cp.async.ca.shared.global [{0}], [{1}], 8;", in(reg32) to, in(reg64) from, options(nostack))
+                }
+                _ => {
+                    asm!("cp.async.ca.shared.global [{0}], [{1}], 4;", in(reg32) to, in(reg64) from, options(nostack))
+                }
+            }
         }
     }
 
