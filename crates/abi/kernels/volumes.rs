@@ -40,6 +40,12 @@ fn rows() -> Vec<Row> {
     };
     let floats = MARCH.iter().map(|of| march("f32", of));
     let integers = ["u8", "u16", "i16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
+    let plane = |&(method, dense, taps): &(&'static str, bool, u32)| {
+        let body = format!("volumes::Plane<{taps}, {dense}>");
+        let row = kernel(method, taps.to_string(), ["f64", "f64"], body, "VolumesParams").taps("FewestParameter");
+        let row = row.block("[VOLUMES_PLANE_COLUMNS, 1]").shared("SharedMemory::Bytes(volumes_plane_bytes())", 1);
+        row.residents(if dense && taps == 7 { 2 } else { 3 })
+    };
     let cubes = CUBES.iter().flat_map(|(src, of)| of.iter().map(move |of| cube(src, of)));
     dense
         .into_iter()
@@ -48,6 +54,7 @@ fn rows() -> Vec<Row> {
         .chain(floats)
         .chain(integers)
         .chain(cubes)
+        .chain(PLANES.iter().map(plane))
         .collect()
 }
 
@@ -90,6 +97,16 @@ const CUBES: [(&str, [Marching; 2]); 5] = [
     ("u8", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
     ("u16", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
     ("i16", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
+];
+
+/// Those over images of f64: `VOLUMES_PLANE_TAPS`, and `VOLUMES_PLANE_SIDES`.
+const PLANES: [(&str, bool, u32); 6] = [
+    ("plane-taps", false, 5),
+    ("plane-taps", false, 9),
+    ("plane-taps", false, 17),
+    ("plane-mask", true, 3),
+    ("plane-mask", true, 5),
+    ("plane-mask", true, 7),
 ];
 
 fn marching(method: &'static str, src: &'static str, body: String, of: &Marching) -> Row {

@@ -85,6 +85,29 @@ pub struct VolumesParams {
     pub clamp: u32,
 }
 
+/// Threads per block of the kernels that go down the rows of images of f64, and output samples per row of a block.
+pub const VOLUMES_PLANE_COLUMNS: u32 = 256;
+
+/// Most samples from the first to the last under a mask's row.
+pub const VOLUMES_PLANE_HALO: u32 = 64;
+
+/// Rows that such a block takes at a time.
+pub const VOLUMES_PLANE_ROWS: u32 = 4;
+
+/// Input tiles of such a block: one in use, and those that are filled meanwhile.
+pub const VOLUMES_PLANE_STAGES: u32 = 3;
+
+/// Most taps along y of such kernels for separable filters.
+pub const VOLUMES_PLANE_TAPS: [u32; 3] = [5, 9, 17];
+
+/// Sides of the masks of such kernels.
+pub const VOLUMES_PLANE_SIDES: [u32; 3] = [3, 5, 7];
+
+/// Returns the shared memory of such a block, in bytes.
+pub const fn volumes_plane_bytes() -> u32 {
+    VOLUMES_PLANE_STAGES * VOLUMES_PLANE_ROWS * (VOLUMES_PLANE_COLUMNS + VOLUMES_PLANE_HALO) * 8
+}
+
 /// Output columns of a block of the kernels that march through the planes.
 pub const VOLUMES_MARCH_COLUMNS: u32 = 64;
 

@@ -8,6 +8,7 @@ mod columns;
 mod cube;
 mod dense;
 mod march;
+mod plane;
 mod rows;
 mod tiles;
 
@@ -15,6 +16,7 @@ pub use columns::Columns;
 pub use cube::Cube;
 pub use dense::Dense;
 pub use march::March;
+pub use plane::Plane;
 pub use rows::Rows;
 
 use crate::conv2d::clamped;

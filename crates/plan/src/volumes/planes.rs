@@ -1,12 +1,16 @@
 //! Recipes of dense and separable masks over images of f64, which are volumes of one plane.
 
-use super::{dense_kernels, launch};
-use crate::examples::{correlate, limit, separable as equal, shape};
+use super::{MOST_COLUMNS, dense_kernels, launch, planes_per_block};
+use crate::examples::{correlate, limit, separable as equal, shape, valid};
 use crate::recipe::Steps;
+use crate::summation::halves;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
-use apron_abi::{ElementType, Family, Params};
-use apron_core::{Border, Cast, Correlate, Pass, PixelType, Result, Separable, Shape, VolumeShape};
+use apron_abi::{
+    BorderMode, ElementType, FEWEST_TAPS, Family, Kernel, Params, VOLUMES_PLANE_COLUMNS, VOLUMES_PLANE_HALO,
+    VOLUMES_PLANE_SIDES, VOLUMES_PLANE_TAPS, VolumesParams,
+};
+use apron_core::{Border, Cast, Correlate, Pass, PixelType, Result, Separable, Shape, Taps, VolumeShape, Window};
 
 /// Plans one launch.
 fn dense(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
@@ -73,6 +77,90 @@ fn separable(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Step
     Ok((buffers, vec![of_doubles(&rows), Launch { src: 1, dst: 2, ..of_doubles(&columns) }]))
 }
 
+/// Plans one launch for taps along both axes.
+fn taps(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    check((problem.src, problem.dst), variant)?;
+    let (x, y) = (problem.taps_x.taps_f64(), problem.taps_y.taps_f64());
+    let size = [x.len() as u32, y.len() as u32, 1];
+    let kernels = [
+        Kernel::volumes_plane_taps_5_f64_f64,
+        Kernel::volumes_plane_taps_9_f64_f64,
+        Kernel::volumes_plane_taps_17_f64_f64,
+    ];
+    let kernel = VOLUMES_PLANE_TAPS.into_iter().zip(kernels).find(|&(places, _)| size[1] <= places);
+    let (places, kernel) = kernel.ok_or_else(|| variant.refused(format!("{} taps along y", size[1])))?;
+    let taps = std::iter::repeat_n(0.0, places as usize - y.len()).chain(y.iter().copied()).chain(x.iter().copied());
+    let (mode, constant) = problem.border.mode_of(PixelType::F64);
+    in_bands(problem.shape, problem.window()?, size, (mode, constant, 0), (kernel, taps.collect()), (variant, machine))
+}
+
+/// Plans one launch for a mask.
+fn mask(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    check((problem.src, problem.dst), variant)?;
+    let mask = &problem.mask;
+    let size = [mask.width(), mask.height(), 1];
+    let kernels = [
+        Kernel::volumes_plane_mask_3_f64_f64,
+        Kernel::volumes_plane_mask_5_f64_f64,
+        Kernel::volumes_plane_mask_7_f64_f64,
+    ];
+    let kernel = VOLUMES_PLANE_SIDES.into_iter().zip(kernels).find(|&(side, _)| size == [side, side, 1]);
+    let (_, kernel) = kernel.ok_or_else(|| variant.refused(format!("a mask of {} x {} taps", size[0], size[1])))?;
+    let (mode, constant) = problem.border.mode_of(PixelType::F64);
+    let border = (mode, constant, problem.clamp as u32);
+    let taps = mask.taps_f64().to_vec();
+    in_bands(problem.shape, problem.window()?, size, border, (kernel, taps), (variant, machine))
+}
+
+/// Plans the launch of a kernel that goes down the rows.
+fn in_bands(
+    shape: Shape,
+    window: Window,
+    mask: [u32; 3],
+    (mode, constant, clamp): (BorderMode, f64, u32),
+    (kernel, taps): (Kernel, Vec<f64>),
+    (variant, machine): (&Variant, &Machine),
+) -> Result<Steps> {
+    let out = window.out;
+    let (channels, most) = (shape.channels, shape.row_samples().max(out.row_samples()));
+    if (mask[0] - 1) * channels > VOLUMES_PLANE_HALO || 2 * taps.len() > FEWEST_TAPS {
+        return Err(variant.refused(format!("{} x {} taps over {channels} channels", mask[0], mask[1])));
+    }
+    if most >= MOST_COLUMNS as usize {
+        return Err(variant.refused(format!("rows of {most} samples")));
+    }
+    let columns = (out.row_samples() as u32).div_ceil(VOLUMES_PLANE_COLUMNS);
+    let slots = machine.multiprocessors * kernel.facts().residents;
+    let rows = planes_per_block((columns as u64, out.height), mask[1], slots as u64);
+    let bands = out.height.div_ceil(rows);
+    let params = VolumesParams {
+        constants: [constant; 3],
+        divisor: 1.0,
+        sides: [shape.width, shape.height, 1],
+        row_stride: shape.row_samples() as u32,
+        out: [out.width, out.height, 1],
+        channels,
+        mask,
+        rows_of_blocks: bands,
+        origin: [window.origin_x, window.origin_y, 0],
+        borders: [mode as u32; 3],
+        cast: Cast::default().code(),
+        clamp,
+    };
+    let buffers = vec![buffer(Role::Input, shape.samples()), buffer(Role::Output, out.samples())];
+    let launch = Launch {
+        kernel,
+        blocks: [columns, bands],
+        shared_bytes: kernel.facts().shared.bytes(0, 0),
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params: Params::VolumesParams(params),
+        taps: taps.into_iter().flat_map(halves).collect::<Vec<_>>().into(),
+    };
+    Ok((buffers, vec![launch]))
+}
+
 fn check(types: (PixelType, PixelType), variant: &Variant) -> Result<()> {
     match types {
         (PixelType::F64, PixelType::F64) => Ok(()),
@@ -95,6 +183,37 @@ fn of_doubles(pass: &Pass) -> Launch {
 
 // Not swept: the type f64 decides.
 pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 105,
+        ..Variant::new(
+            "volumes-plane-taps",
+            Family::Volumes,
+            "f64 pixels, up to 17 taps along y, and along x as many as reach over 64 samples, up to 47",
+            &For(taps),
+        )
+        .examples(|| {
+            let axes = |x, y, channels| {
+                let taps = |count| valid(Taps::new(vec![0.5; count]));
+                let of = equal((PixelType::F64, PixelType::F64), shape(20, channels), 1);
+                Separable { taps_x: taps(x), taps_y: taps(y), ..of }
+            };
+            vec![
+                limit(axes(47, 17, 1), axes(48, 17, 1)),
+                limit(axes(17, 9, 4), axes(18, 9, 4)),
+                limit(axes(1, 5, 3), axes(1, 18, 3)),
+            ]
+        })
+        .unswept()
+    },
+    Variant {
+        rank: 105,
+        ..Variant::new("volumes-plane-mask", Family::Volumes, "f64 pixels, masks of 3x3, 5x5 and 7x7", &For(mask))
+            .examples(|| {
+                let mask = |channels, width| correlate(channels, PixelType::F64, (width, width));
+                vec![limit(mask(1, 3), mask(1, 4)), limit(mask(3, 5), mask(3, 6)), limit(mask(4, 7), mask(4, 9))]
+            })
+            .unswept()
+    },
     Variant {
         rank: 110,
         kernels: "volumes-dense",
@@ -128,7 +247,7 @@ mod tests {
         let (shape, src, dst) = (Shape::new(100, 70, 3).unwrap(), PixelType::F64, PixelType::F64);
         let (border, extent) = (Border::Constant(0.7), Extent::Same);
         let problem = Problem::from(Separable { shape, src, dst, taps_x, taps_y, border, extent });
-        let recipe = plan(&problem, None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&problem, Some("volumes-plane-passes"), &Machine::EMULATED).unwrap();
         let [rows, columns] = &recipe.launches[..] else { panic!("{recipe:?}") };
         let params = |launch: &Launch| match launch.params {
             Params::VolumesParams(params) => params,
@@ -140,6 +259,23 @@ mod tests {
         // 32; two words per tap.
         assert_eq!((rows.blocks, rows.taps.len()), ([2, 9], 4));
         assert_eq!((columns.blocks, columns.taps.len()), ([5, 3], 6));
+    }
+
+    #[test]
+    fn taps_along_y_end_where_those_along_x_start() {
+        let (taps_x, taps_y) = (Taps::from_f64([0.5, 0.25]).unwrap(), Taps::from_f64([1.0, 2.0, 3.0]).unwrap());
+        let (src, dst, border, extent) = (PixelType::F64, PixelType::F64, Border::Constant(0.7), Extent::Same);
+        let shape = Shape::new(100, 70, 3).unwrap();
+        let problem = Problem::from(Separable { shape, src, dst, taps_x, taps_y, border, extent });
+        let recipe = plan(&problem, None, &Machine::EMULATED).unwrap();
+        let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
+        assert_eq!(launch.kernel, Kernel::volumes_plane_taps_5_f64_f64);
+        let Params::VolumesParams(params) = launch.params else { panic!("{launch:?}") };
+        assert_eq!((params.mask, params.origin, params.constants[1]), ([2, 3, 1], [-1, -1, 0], 0.7));
+        let taps: Vec<f32> = [0.0, 0.0, 1.0, 2.0, 3.0, 0.5, 0.25].into_iter().flat_map(halves).collect();
+        assert_eq!(launch.taps[..], taps);
+        // 300 samples by 256.
+        assert_eq!((launch.blocks[0], params.rows_of_blocks), (2, launch.blocks[1]));
     }
 
     #[test]
