@@ -20,6 +20,8 @@ const SMALL_BOX: u32 = 17;
 const LEAST_SIDE: u32 = 3;
 /// As [`LEAST_SIDE`], for integer output, whose intermediate sums are f64.
 const LEAST_INTEGER_SIDE: u32 = 7;
+/// As [`LEAST_SIDE`], for samples of f64, which dense masks read in one pass.
+const LEAST_DOUBLE_SIDE: u32 = 9;
 /// Low rank is used only if it saves this factor in multiplications: terms and their sums add memory traffic.
 const LEAST_GAIN: u64 = 4;
 /// Largest side, in taps, of separable filters on all devices.
@@ -174,6 +176,7 @@ fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
     let (width, height) = (problem.mask.width(), problem.mask.height());
     match (width.min(height), problem.dst) {
         (side, _) if side < LEAST_SIDE => Err("under 3 taps on a side"),
+        (side, _) if side < LEAST_DOUBLE_SIDE && problem.src == PixelType::F64 => Err("under 9 taps on a side, of f64"),
         (side, dst) if side < LEAST_INTEGER_SIDE && !dst.is_float() => Err("under 7 taps on a side, to integers"),
         _ if width.max(height) > MOST_SIDE => Err("over 4096 taps on a side"),
         _ => Ok(()),
