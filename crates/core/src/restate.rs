@@ -108,8 +108,8 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
     })
 }
 
-/// Restates a mask over samples of f64, if its factors have its taps as products: sums have fewer roundings so, and keep
-/// the bound of the mask's own.
+/// Restates a mask over samples of f64, if its factors have its taps as products: sums have fewer roundings so, and
+/// keep the bound of the mask's own.
 fn of_doubles(problem: &Correlate) -> Result<Result<Separable, &'static str>> {
     let &Correlate { shape, src, dst, ref mask, border, extent, .. } = problem;
     let exact = || factors(mask).filter(|factors| factors.exact).map(|factors| (factors.x, factors.y));
