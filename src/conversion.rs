@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::filter::Filtering;
 use crate::options::Options;
 use crate::target::Room;
-use crate::{Border, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
+use crate::{Border, Borders, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
 use apron_core::{FilterProblem, Pointwise, VolumeExtent, VolumeFilter, VolumeWeights, filters};
 
 /// When samples are converted, and to or from which type.
@@ -47,10 +47,24 @@ impl Conversion {
             Some(Conversion::After(of_dst))
         } else if src != of_src {
             Some(Conversion::Before(if src.is_computed() { of_src } else { src.computed() }))
+        } else if is_padded_beyond(formula, src, &borders) {
+            Some(Conversion::Before(PixelType::F32))
         } else {
             None
         }
     }
+}
+
+/// Whether a filter pads an image with constants that its type, of integers or f16, does not hold: f32 holds what sums
+/// have of all three.
+fn is_padded_beyond(formula: &Formula, src: PixelType, borders: &Borders) -> bool {
+    let has_window = !matches!(formula, Formula::Image | Formula::Pointwise { .. });
+    let constants = [borders.x, borders.y].map(|border| border.mode().1);
+    let is_held = |&constant: &f64| src.sample(constant) == constant;
+    has_window
+        && borders.everywhere().is_none()
+        && !matches!(src, PixelType::F32 | PixelType::F64)
+        && !constants.iter().flatten().all(is_held)
 }
 
 /// Returns the problem that converts samples.

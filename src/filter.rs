@@ -64,8 +64,8 @@ impl<'a, F> FilterBuilder<'a, F> {
 
     /// Sets what lies outside the image: in both axes or [per axis](Borders), for all channels or [per
     /// channel](crate::Constants); [`Border::Reflect101`] by default, as in OpenCV, while SciPy's default is
-    /// [`Border::Reflect`]. If axes or channels differ, the image is padded first, and the constants have to be
-    /// representable in its sample type.
+    /// [`Border::Reflect`]. If axes or channels differ, the image is padded first, as one of f32 where its type does not
+    /// hold the constants.
     ///
     /// ```
     /// use apron::{Border, Borders, Device, Image, Mask};

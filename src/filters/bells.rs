@@ -8,8 +8,8 @@ filters! {
     /// Derivative of a Gaussian blur.
     ///
     /// A Gaussian blur with a standard deviation for each axis, or its first, second or third derivative along each.
-    /// With orders of 0 it is the blur itself. Of a ramp that rises to the right, order 1,0 is positive. OpenCV's
-    /// `GaussianBlur` has order 0 alone, and cuts the bell off elsewhere.
+    /// With orders of 0 it is the blur itself. Of a ramp that rises to the right, order 1,0 is positive.
+    /// OpenCV's `GaussianBlur` has order 0 alone, and cuts the bell off elsewhere.
     ///
     /// # Errors
     /// As [`gaussian_derivative`](super::gaussian_derivative): also a sigma of 0 with an order above 0.

@@ -64,8 +64,9 @@ filters! {
     /// Mean over a line.
     ///
     /// The mean of points a pixel apart on a line whose middle lies on the output pixel; a point between pixels counts
-    /// for the four around it, bilinearly. At 0 and 90 degrees, lines of odd length are a window of 1 row or column.
-    /// MATLAB's fspecial('motion') weighs pixels by their distance from the line instead.
+    /// for the four around it, bilinearly. Points are rounded to 1e-9 of a pixel along each axis, so that at 0 and 90
+    /// degrees lines of odd length are a window of 1 row or column. MATLAB's fspecial('motion') weighs pixels by their
+    /// distance from the line instead.
     ///
     /// ```
     /// use apron::{Formula, Mask, Named, filters::MotionBlur};

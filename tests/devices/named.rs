@@ -183,7 +183,7 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.dog(image, 0.5, 1.0).border(Border::Crop).run().err(),
             device.dog(image, 0.5, 1.0).extent(Extent::Full).run().err(),
             device.sobel(image, 1, 0).border(Border::Crop).extent(Extent::Full).run().err(),
-            device.sobel(image, 1, 0).border(Borders::by_axis(Border::Constant(0.5), Border::Wrap)).run().err(),
+            device.sobel(image, 1, 0).border(Borders::by_axis(Border::Constant(1e39), Border::Wrap)).run().err(),
             device.apply(image, Formula::of(PointOp::Magnitude, Formula::Image, None)).run().err(),
             device.gradient(image).variant("no-such").run().err(),
             device.local_std(image, 3).variant("no-such").run().err(),

@@ -45,6 +45,34 @@ fn a_filter_with_constants_by_channel_is_that_of_each_channel() {
 }
 
 #[test]
+fn constants_that_the_type_does_not_hold_are_those_of_a_border_for_all() {
+    let mask: apron::Mask = "1 2 3; -1 0.25 7; 1 1 0.5".parse().unwrap();
+    for pixel in [PixelType::U8, PixelType::I8, PixelType::U16, PixelType::I16, PixelType::I32, PixelType::F16] {
+        let photo = image(pixel, 2);
+        for device in devices() {
+            for constant in [0.5, -3.25, 70000.0] {
+                let everywhere = Borders::from(Border::Constant(constant));
+                let by_channel = Borders::from(Constants::new(&[constant; 2]).unwrap());
+                // A mask of one row sees nothing of the border along the columns.
+                let by_axis = Borders::by_axis(Border::Constant(constant), Border::Wrap);
+                let row: apron::Mask = "3 -1 0.5".parse().unwrap();
+                for (mask, borders) in [(&mask, by_channel), (&row, by_axis)] {
+                    for dst in [pixel, PixelType::F32] {
+                        let filter =
+                            |borders| device.correlate(&photo, mask.clone()).border(borders).out_type(dst).run();
+                        let expected = filter(everywhere).unwrap().download_any().unwrap();
+                        same(filter(borders), &expected, &format!("{pixel} {borders} on {}", device.name()));
+                    }
+                }
+                let mean = |borders: Borders| device.local_std(&photo, 3).border(borders).run();
+                let expected = mean(everywhere).unwrap().download_any().unwrap();
+                same(mean(by_channel), &expected, &format!("deviation of {pixel} on {}", device.name()));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_filter_of_a_padded_image_is_that_with_the_border() {
     for (pixel, channels) in [(PixelType::U8, 3), (PixelType::F16, 2), (PixelType::F32, 1), (PixelType::I16, 4)] {
         let photo = image(pixel, channels);

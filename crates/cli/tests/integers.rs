@@ -130,6 +130,16 @@ fn numbers_that_f64_would_round_are_refused() {
     folder.fails(3, "edges.npy: edge 9007199254740993 is not taken", &["histogram", "i.npy", "--edges", "edges.npy"]);
     let edges = "edges is '9007199254740993', but must be an integer that f64 holds, as 9007199254740992";
     folder.fails(2, edges, &["histogram", "i.npy", "--edges", "0,9007199254740993"]);
+    folder.array("taps.npy", &[1], &[-(1i64 << 53) - 1]);
+    folder.array("cube.npy", &[1, 1, 1], &[u64::MAX - 1]);
+    let (taps, cube) = ("tap -9007199254740993 is not taken", "cube.npy: tap 18446744073709551614 is not taken");
+    folder.fails(3, taps, &["correlate", "i.npy", "o.npy", "--mask", "taps.npy"]);
+    folder.fails(3, taps, &["separable", "i.npy", "o.npy", "--x", "taps.npy", "--y", "1"]);
+    folder.fails(3, cube, &["correlate", "i.npy", "o.npy", "--mask", "cube.npy", "--volume"]);
+    folder.fails(2, "tap is '9007199254740993'", &["correlate", "i.npy", "o.npy", "--mask", "9007199254740993"]);
+    folder.array("w.npy", &[1, 2], &[1i64, (1 << 53) + 1]);
+    let weights = "weight 9007199254740993 is not taken";
+    folder.fails(3, weights, &["histogram", "i.npy", "--bins", "2", "--weights", "w.npy"]);
     folder.array("edges.npy", &[2], &[0i64, (1 << 53) + 2]);
     folder.ok(&["histogram", "i.npy", "--edges", "edges.npy", "--out", "c.npy"]);
     assert_eq!(folder.read::<i64>("c.npy").1, [2]);

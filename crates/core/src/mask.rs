@@ -1,6 +1,7 @@
 //! Masks: the taps of a correlation, and their anchor.
 
-use crate::{Accumulator, Error, PixelType, Result};
+use crate::number::digits;
+use crate::{Accumulator, Error, PixelType, Result, number};
 use std::sync::Arc;
 
 /// Largest side of a mask, in taps.
@@ -217,7 +218,7 @@ impl std::fmt::Display for Mask {
             f.write_str(if y > 0 { "; " } else { "" })?;
             for (x, tap) in row.iter().enumerate() {
                 f.write_str(if x > 0 { " " } else { "" })?;
-                write!(f, "{tap}")?;
+                f.write_str(&digits(*tap))?;
             }
         }
         Ok(())
@@ -227,16 +228,15 @@ impl std::fmt::Display for Mask {
 impl std::str::FromStr for Mask {
     type Err = Error;
 
-    /// Parses rows separated by `;`, of taps separated by blanks or commas: `"1 2 1; 2 4 2; 1 2 1"`.
+    /// Parses rows separated by `;`, of taps separated by blanks or commas: `"1 2 1; 2 4 2; 1 2 1"`. Integers that f64
+    /// does not hold are refused.
     fn from_str(text: &str) -> Result<Mask> {
         let mut taps = Numbers { single: Vec::new(), double: Vec::new() };
         let (mut width, mut height) = (0, 0);
         for row in text.split(';') {
             let before = taps.single.len();
             for tap in row.split([' ', ',', '\t', '\n']).filter(|tap| !tap.is_empty()) {
-                let Ok(double) = tap.parse::<f64>() else {
-                    return Err(invalid("tap", format!("'{tap}'"), "a number"));
-                };
+                let double = number(tap, "a number").map_err(|limit| invalid("tap", format!("'{tap}'"), limit))?;
                 // As `from_f64`: the text of the f64 tap parses to the same f32 tap.
                 let single = double as f32;
                 if !single.is_finite() {
@@ -362,6 +362,14 @@ mod tests {
             let error = wrong.parse::<Mask>().unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::Usage, "{wrong}");
         }
+    }
+
+    #[test]
+    fn integers_that_f64_does_not_hold_are_refused() {
+        let error = "1 9007199254740993".parse::<Mask>().unwrap_err().to_string();
+        assert!(error.contains("tap is '9007199254740993', but must be an integer that f64 holds"), "{error}");
+        let mask = Mask::from_f64(2, 1, [1_888_888_888_888_888_832.0, -0.1]).unwrap();
+        assert_eq!(mask.to_string().parse::<Mask>().unwrap(), mask);
     }
 
     #[test]

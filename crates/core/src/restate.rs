@@ -4,8 +4,8 @@ use crate::rank::{factors, lowest_bit, terms};
 use crate::{Border, BoxFilter, Correlate, FilterProblem, LowRank, PixelType, Result, Scale, Separable, Taps, filters};
 
 /// Whether f32 holds the taps of f64.
-fn are_singles(taps: &Taps) -> bool {
-    taps.taps().iter().zip(taps.taps_f64()).all(|(single, double)| f64::from(*single) == *double)
+fn are_singles(taps: &[f32], of: &[f64]) -> bool {
+    taps.iter().zip(of).all(|(single, double)| f64::from(*single) == *double)
 }
 
 /// Restates the problem as a box filter, or returns why that is impossible.
@@ -15,9 +15,13 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
         FilterProblem::Box(problem) => problem.clone(),
         FilterProblem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
         // A box's factor is an f32.
-        FilterProblem::Correlate(Correlate { src: PixelType::F64, .. }) => return Err("masks of f64 are no boxes"),
+        FilterProblem::Correlate(Correlate { src: PixelType::F64, mask, .. })
+            if !are_singles(mask.taps(), mask.taps_f64()) =>
+        {
+            return Err("the taps are no f32");
+        }
         FilterProblem::Separable(Separable { src: PixelType::F64, taps_x, taps_y, .. })
-            if ![taps_x, taps_y].into_iter().all(are_singles) =>
+            if ![taps_x, taps_y].into_iter().all(|taps| are_singles(taps.taps(), taps.taps_f64())) =>
         {
             return Err("the taps are no f32");
         }
@@ -77,7 +81,7 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         FilterProblem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
-        FilterProblem::Correlate(Correlate { src: PixelType::F64, .. }) => Err("factors of masks are f32"),
+        FilterProblem::Correlate(problem) if problem.src == PixelType::F64 => of_doubles(problem)?,
         FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             let Some(factors) = factors(mask) else { return Ok(Err("the mask is no column times a row")) };
@@ -104,6 +108,24 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
     })
 }
 
+/// Restates a mask over samples of f64, if its factors have its taps as products: sums have fewer roundings so, and
+/// keep the bound of the mask's own.
+fn of_doubles(problem: &Correlate) -> Result<Result<Separable, &'static str>> {
+    let &Correlate { shape, src, dst, ref mask, border, extent, .. } = problem;
+    let exact = || factors(mask).filter(|factors| factors.exact).map(|factors| (factors.x, factors.y));
+    let (x, y) = match mask.taps_f64() {
+        _ if !dst.is_float() => return Ok(Err("integers of f64 have one order")),
+        taps if are_singles(mask.taps(), taps) => match exact() {
+            Some((x, y)) => (Taps::new(x)?, Taps::new(y)?),
+            None => return Ok(Err("the mask is no column times a row without a rounding")),
+        },
+        // Taps of 1/6 would round integers of 32 bits elsewhere at ties.
+        _ => return Ok(Err("factors of masks are f32")),
+    };
+    let (taps_x, taps_y) = (x.with_anchor(mask.anchor().0)?, y.with_anchor(mask.anchor().1)?);
+    Ok(Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent }))
+}
+
 /// Restates the problem as a sum of at most `most` separable filters, or returns why that is impossible.
 ///
 /// # Errors
@@ -112,7 +134,9 @@ pub(crate) fn low_rank(problem: &FilterProblem, most: usize) -> Result<Result<Lo
     Ok(match problem {
         FilterProblem::LowRank(problem) => Ok(problem.clone()),
         FilterProblem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
-        FilterProblem::Correlate(Correlate { dst, .. }) if *dst != PixelType::F32 => Err("sums of terms are f32"),
+        FilterProblem::Correlate(Correlate { src, dst, .. }) if *dst != PixelType::F32 || *src == PixelType::F64 => {
+            Err("sums of terms are f32")
+        }
         FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, ref mask, border, extent, .. } = *problem;
             let Some(terms) = terms(mask, most) else {
@@ -159,7 +183,52 @@ fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Extent, Shape};
+    use crate::{Extent, Mask, Shape};
+
+    /// Returns a correlation of samples of f64.
+    fn of_mask(width: u32, height: u32, taps: Vec<f64>, dst: PixelType) -> FilterProblem {
+        let mask = Mask::from_f64(width, height, taps).unwrap().with_anchor(0, 1).unwrap();
+        let (shape, src, border, clamp) = (Shape::new(9, 9, 1).unwrap(), PixelType::F64, Border::Wrap, false);
+        Correlate { shape, src, dst, mask, border, clamp, extent: Extent::Same }.into()
+    }
+
+    #[test]
+    fn a_mask_of_f64_is_a_box_if_f32_holds_its_equal_taps() {
+        let found = |tap, dst| boxed(&of_mask(20, 3, vec![tap; 60], dst));
+        let filter = found(0.25, PixelType::F64).unwrap();
+        assert_eq!((filter.width, filter.height, filter.anchor, filter.scale), (20, 3, (0, 1), Scale::Tap(0.25)));
+        assert_eq!(found(1.0 / 60.0, PixelType::F64), Err("the taps are no f32"));
+        assert!(found(0.25, PixelType::U8).is_err());
+        assert_eq!(boxed(&of_mask(2, 2, vec![1.0, 1.0, 1.0, 1.0 + 1e-12], PixelType::F64)), Err("the taps are no f32"));
+    }
+
+    #[test]
+    fn a_mask_of_f64_is_a_column_times_a_row_without_a_rounding() {
+        let found = |taps: &[f64], dst| {
+            separable(&of_mask(3, 3, taps.to_vec(), dst)).unwrap().map(|found| {
+                assert_eq!((found.taps_x.anchor(), found.taps_y.anchor()), (0, 1));
+                let products = found.taps_y.taps_f64().iter();
+                products.flat_map(|y| found.taps_x.taps_f64().iter().map(move |x| x * y)).collect::<Vec<f64>>()
+            })
+        };
+        let sobel = [-1.0, 0.0, 1.0, -2.0, 0.0, 2.0, -1.0, 0.0, 1.0];
+        for dst in [PixelType::F64, PixelType::F32] {
+            assert_eq!(found(&sobel, dst), Ok(sobel.to_vec()));
+            assert_eq!(found(&[0.5; 9], dst), Ok(vec![0.5; 9]));
+        }
+        assert!(found(&[1.0 / 3.0; 9], PixelType::F64).is_err());
+        assert!(found(&sobel, PixelType::I16).is_err());
+        assert!(found(&sobel.map(|tap| tap * 0.1), PixelType::F64).is_err());
+        assert!(found(&[0.0, 1.0, 0.0, 1.0, -4.0, 1.0, 0.0, 1.0, 0.0], PixelType::F64).is_err());
+    }
+
+    #[test]
+    fn sums_of_f64_are_no_sums_of_terms() {
+        let taps = (0..1600).map(|at| f64::from(at / 40 + at % 40)).collect();
+        let problem = of_mask(40, 40, taps, PixelType::F32);
+        assert_eq!(low_rank(&problem, 4).unwrap(), Err("sums of terms are f32"));
+        assert_eq!(problem.by_method(None).unwrap().problem.method(), Some(crate::Method::Direct));
+    }
 
     #[test]
     fn taps_of_f64_are_a_box_if_f32_holds_them() {

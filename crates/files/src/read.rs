@@ -197,9 +197,10 @@ pub fn read_mask(path: &Path) -> Result<Mask> {
 /// Reads the mask from the `.npy` data in `file`; errors name it `path`.
 ///
 /// # Errors
-/// [`Error::Content`] for a file that is broken or is not a mask.
+/// [`Error::Content`] for a file that is broken or is not a mask, and for integers that f64 would round.
 pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
-    let Numbers { shape, values: taps, .. } = numbers(path, &mut Stream(file))?;
+    let Numbers { shape, values: taps, rounded } = numbers(path, &mut Stream(file))?;
+    check_rounded(path, "tap", rounded)?;
     let (height, width) = match shape[..] {
         [width] => (1, width),
         [height, width] => (height, width),
@@ -215,7 +216,8 @@ pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
 /// # Errors
 /// As [`read_mask`].
 pub fn read_taps(path: &Path) -> Result<Taps> {
-    let Numbers { shape, values: taps, .. } = numbers(path, &mut open(path)?)?;
+    let Numbers { shape, values: taps, rounded } = numbers(path, &mut open(path)?)?;
+    check_rounded(path, "tap", rounded)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("taps have 1 dimension, not shape {shape:?}")));
     }
@@ -225,30 +227,37 @@ pub fn read_taps(path: &Path) -> Result<Taps> {
 /// Reads the edges of bins from a `.npy` file of one dimension.
 ///
 /// # Errors
-/// As [`read_mask`], and [`Error::Content`] for edges that do not increase, and for integers that f64 would round.
+/// As [`read_mask`], and [`Error::Content`] for edges that do not increase.
 pub fn read_edges(path: &Path) -> Result<Edges> {
     let Numbers { shape, values: edges, rounded } = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
     }
-    if let Some(edge) = rounded {
-        return Err(Error::content(path, format!("edge {edge} is not taken; beyond 2^53 integers that f64 holds are")));
-    }
+    check_rounded(path, "edge", rounded)?;
     Edges::new(edges).map_err(|error| Error::content(path, error))
 }
 
 /// Reads weights from a `.npy` file: real numbers of this shape, one for each pixel or row.
 ///
 /// # Errors
-/// [`Error::Read`]; [`Error::Content`] for a file that is no such array.
+/// [`Error::Read`]; [`Error::Content`] for a file that is no such array, and for integers that f64 would round.
 pub fn read_weights(path: &Path, of: &[u64]) -> Result<Vec<f64>> {
     let count = of.iter().product::<u64>();
-    let Numbers { shape, values: weights, .. } = numbers_up_to(path, &mut open(path)?, count.max(MAX_TAPS))?;
+    let Numbers { shape, values: weights, rounded } = numbers_up_to(path, &mut open(path)?, count.max(MAX_TAPS))?;
+    check_rounded(path, "weight", rounded)?;
     if shape[..] != *of {
         let one = if of.len() == 1 { "row" } else { "pixel" };
         return Err(Error::content(path, format!("its shape is {shape:?}, but weights must have {of:?}, one a {one}")));
     }
     Ok(weights)
+}
+
+/// Refuses an integer that f64 has rounded.
+fn check_rounded(path: &Path, what: &str, rounded: Option<i128>) -> Result<()> {
+    rounded.map_or(Ok(()), |number| {
+        let limit = "beyond 2^53 integers that f64 holds are";
+        Err(Error::content(path, format!("{what} {number} is not taken; {limit}")))
+    })
 }
 
 fn numbers(path: &Path, file: &mut dyn Source) -> Result<Numbers> {

@@ -339,9 +339,9 @@ fn text_of(value: &Bound<'_, PyAny>, parameter: &Parameter) -> PyResult<String> 
     }
 }
 
-/// Returns numbers, or rows of them, as an array of f64 in C order.
+/// Returns numbers, or rows of them, as an array of f64 in C order; integers that f64 does not hold are refused.
 fn taps_in<'py, D: Dimension>(numbers: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray<'py, f64, D>> {
-    let array = numbers.py().import("numpy")?.call_method1("ascontiguousarray", (numbers, "f8"))?;
+    let array = numbers.py().import("apron._arguments")?.call_method1("doubles", (numbers, "taps"))?;
     array.extract().map_err(|_| {
         let axes = D::NDIM.unwrap_or_default();
         PyValueError::new_err(format!("apron: the taps have another number of axes, but must have {axes}"))

@@ -130,6 +130,53 @@ def test_histograms_hold_the_least_and_the_largest_of_64_bits(dtype):
     assert apron.histogram(np.array([limits.max], dtype), 1, (0, 5))[0].sum() == 0
 
 
+@pytest.mark.parametrize("samples_of, edges_of", [(one, other) for one in ("i8", "u8", ">i8", "i4") for other in ("i8", "u8", ">u8")])
+def test_edges_of_64_bits_are_exact(samples_of, edges_of):
+    random = np.random.default_rng(4)
+
+    def numbers(dtype, count):
+        dtype = np.dtype(dtype)
+        if dtype.itemsize == 4:
+            return random.integers(-9, 99, count).astype(dtype)
+        near = random.integers(-8, 9, count) + int(random.choice([2**53, 2**53 + 6, 2**62]))
+        near *= random.choice([-1, 1], count) if dtype.kind == "i" else 1
+        near[0] = 0
+        return near.astype(dtype)
+
+    def bins_of(values, edges):
+        edges = [int(edge) for edge in edges]
+        places = [np.searchsorted(np.array(edges, object), int(value), "right") - 1 for value in values]
+        last = len(edges) - 2
+        return [last if value == edges[-1] else -1 if place > last else place for value, place in zip(values, places)]
+
+    for _ in range(20):
+        (x, y), weights = (numbers(samples_of, 30) for _ in range(2)), random.integers(1, 9, 30)
+        edges = np.sort(numbers(edges_of, random.integers(2, 9)))
+        cells = np.zeros((len(edges), len(edges)))
+        np.add.at(cells, (bins_of(x, edges), bins_of(y, edges)), weights)
+        line = np.zeros(len(edges))
+        np.add.at(line, bins_of(x, edges), weights)
+        np.testing.assert_array_equal(apron.histogram(x, edges, weights=weights)[0], line[:-1])
+        np.testing.assert_array_equal(apron.histogram2d(x, y, [edges, edges], weights=weights)[0], cells[:-1, :-1])
+        if np.dtype(samples_of).kind == np.dtype(edges_of).kind:
+            np.testing.assert_array_equal(np.histogram(x, edges, weights=weights)[0], line[:-1])
+        # NumPy rounds the edges beside floats.
+        for dtype in ("f4", "f8"):
+            np.testing.assert_array_equal(apron.histogram(x.astype(dtype), edges)[0], np.histogram(x.astype(dtype), edges)[0])
+        for right in (False, True):
+            np.testing.assert_array_equal(apron.digitize(x, edges, right), np.digitize(x, edges, right))
+            np.testing.assert_array_equal(apron.digitize(x / 1, edges, right), np.digitize(x / 1, edges, right))
+
+
+def test_sums_of_integers_that_f64_does_not_hold():
+    x, weights = np.array([1, 1, 2, 2, 2]), np.array([2**53 + 1, 2, 3, 2**61, 2**61 + 1])
+    small = np.array([100, 100, 1, 2, 3], np.int8)
+    for given, bins in ((weights, 2), (weights, [0, 2, 3]), (weights.astype(np.uint64), [0, 2, 3]), (small, [0, 2, 3])):
+        found, expected = (of.histogram(x, bins, weights=given)[0] for of in (apron, np))
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_more_counts_than_memory_holds_are_refused():
     with pytest.raises(MemoryError, match="largest value"):
         apron.bincount(np.array([2**63 - 1]))

@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import pytest
 
-from apron import cv
+import apron
+from apron import cv, ndimage
 
 SEEDS = range(50)
 BORDERS = [cv2.BORDER_CONSTANT, cv2.BORDER_REPLICATE, cv2.BORDER_REFLECT, cv2.BORDER_REFLECT_101]
@@ -317,6 +318,45 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
         lambda of: of.Laplacian(image, -1, borderType=cv.BORDER_CONSTANT),
     ):
         np.testing.assert_allclose(call(cv), call(cv2), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("dtype, depth", [("f4", -1), ("f4", cv.CV_64F), ("f8", -1)])
+def test_derivatives_beside_samples_that_are_no_numbers(dtype, depth, seed):
+    random = np.random.default_rng(seed)
+    # OpenCV weights the last of an odd number of columns by 0, too.
+    height, width, channels = int(random.integers(6, 24)), 2 * int(random.integers(3, 12)), int(random.choice([1, 3]))
+    image = random.standard_normal((height, width, channels)).astype(dtype).squeeze()
+    for value in random.permutation([np.nan, np.inf, -np.inf])[: random.integers(1, 4)]:
+        image[random.integers(height), random.integers(width)] = value
+    border = int(random.choice([cv.BORDER_DEFAULT, cv.BORDER_REPLICATE, cv.BORDER_CONSTANT]))
+    x, y = (random.integers(-1, 2, random.integers(1, 8)).astype(float) for _ in range(2))
+    for call in (
+        *(
+            lambda of, dx=dx, dy=dy, ksize=ksize: of.Sobel(image, depth, dx, dy, ksize=ksize, scale=0.5, delta=3, borderType=border)
+            for ksize in (1, 3, 5, 7)
+            for dx, dy in ((1, 0), (0, 1), (2, 0), (0, 2), (1, 1))
+        ),
+        lambda of: of.Scharr(image, depth, 1, 0, borderType=border),
+        lambda of: of.Scharr(image, depth, 0, 1, borderType=border),
+        lambda of: of.sepFilter2D(image, depth, x, y, borderType=border),
+    ):
+        np.testing.assert_allclose(call(cv), call(cv2), rtol=1e-3, atol=1e-3)
+
+
+def test_integers_that_f64_does_not_hold_are_no_taps():
+    taps = np.array([[1, 2**53 + 1]])
+    for call in (
+        lambda: cv.filter2D(np.zeros((3, 3)), -1, taps),
+        lambda: cv.sepFilter2D(np.zeros((3, 3)), -1, taps[0], np.ones(1)),
+        lambda: ndimage.correlate(np.zeros((3, 3)), taps),
+        lambda: ndimage.convolve1d(np.zeros(3), taps[0].astype(np.uint64)),
+        lambda: apron.Device("cpu").upload(np.zeros((3, 3))).correlate(taps),
+        lambda: apron.Device("cpu").upload(np.zeros((3, 3))).separable(-taps[0], [1]),
+    ):
+        with pytest.raises(ValueError, match="is -?9007199254740993, but must be an integer that f64 holds, as -?9007199254740992"):
+            call()
+    np.testing.assert_array_equal(ndimage.correlate1d([1.0], np.array([-(2**63)])), [-(2.0**63)])
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "i4", "f4", "f2", "f8"])

@@ -285,19 +285,37 @@ fn check(
     Ok(())
 }
 
+/// Returns taps as f64, which must hold them.
+fn doubles(path: &Path, image: AnyImage<'_>) -> Result<Vec<f64>> {
+    fn held<T: apron::Pixel + Into<i128>>(path: &Path, taps: &[T]) -> Result<Vec<f64>> {
+        let double = |&tap: &T| {
+            let (exact, double) = (tap.into(), apron_core::Sample::to_f64(tap));
+            let what = || format!("tap {exact} is not taken; beyond 2^53 integers that f64 holds are");
+            if double as i128 == exact { Ok(double) } else { Err(Error::input(path, what())) }
+        };
+        taps.iter().map(double).collect()
+    }
+    match image {
+        AnyImage::I64(image) => held(path, &image.packed()),
+        AnyImage::U64(image) => held(path, &image.packed()),
+        image => Ok(apron_core::each_type!(image, image => {
+            image.packed().iter().map(|&tap| apron_core::Sample::to_f64(tap)).collect()
+        })),
+    }
+}
+
 /// Reads a mask: a `.npy` file of three dimensions, or a mask of an image, which is one plane.
 pub(super) fn mask(value: &str, normalize: bool) -> Result<VolumeMask> {
     let path = Path::new(value);
     let is_file = apron_files::extension(path) == "npy";
-    let options = apron_files::ReadOptions { pixel: Some(PixelType::F64), ..apron_files::ReadOptions::new(1 << 28) };
+    let options = apron_files::ReadOptions::new(1 << 28);
     let (size, mut taps) = match is_file.then(|| apron_files::PagesFile::open(path, options)) {
         Some(Ok(mut file)) => {
             let (mut taps, mut size) = (Vec::new(), [0, 0, file.pages()]);
             for page in 1..=file.pages() {
                 let (image, _) = file.read(page)?;
                 (size[0], size[1]) = (image.shape().width * image.shape().channels, image.shape().height);
-                let AnyImage::F64(image) = image else { return Err(Error::input(path, "no mask of numbers")) };
-                taps.extend_from_slice(&image.packed());
+                taps.extend(doubles(path, image)?);
             }
             (size, taps)
         }

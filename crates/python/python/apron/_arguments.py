@@ -19,6 +19,28 @@ MODES = {
 }
 
 
+def rounded(numbers):
+    """Returns the first integer of an array that f64 does not hold, or None."""
+    if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize < 8:
+        return None
+    large = numbers[(numbers > 2**53) | (numbers < -(2**53))]
+    # What f64 holds has no bits below its lowest.
+    return next((one for one in map(int, large) if int(float(one)) != one), None)
+
+
+def check_rounded(numbers, what):
+    """Refuses integers that f64 would round."""
+    if (one := rounded(numbers)) is not None:
+        raise ValueError(f"apron: one of the {what} is {one}, but must be an integer that f64 holds, as {int(float(one))}")
+
+
+def doubles(numbers, what):
+    """Returns weights as an array of f64 in C order; integers that f64 would round are refused."""
+    numbers = np.asarray(numbers)
+    check_rounded(numbers, what)
+    return np.asarray(numbers, np.float64, order="C")
+
+
 def check_mode(mode):
     """Returns a border's name, or raises RuntimeError, as SciPy does."""
     if not isinstance(mode, str) or mode not in MODES:

@@ -138,12 +138,14 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
     )
 
 
-def without_taps_of_0(result, input, weights, correlate, count):
+def without_taps_of_0(result, input, weights, correlate, count, skipped=None):
     """Returns sums as SciPy and OpenCV have them, without the taps of 0, which make NaN of NaN and of infinities.
 
-    ``correlate(samples, weights)`` are the sums, and ``count(samples, taps)`` those without a constant and in float32.
+    ``correlate(samples, weights)`` are the sums, and ``count(samples, taps)`` those without a constant and in float32; ``skipped``
+    are the taps that are left out, if they are not all that are 0.
     """
-    if not input.dtype.kind == result.dtype.kind == "f" or np.all(weights) or not np.isnan(result.min()):
+    skipped = weights == 0 if skipped is None else skipped
+    if not input.dtype.kind == result.dtype.kind == "f" or not np.any(skipped) or not np.isnan(result.min()):
         return result
     are_nan = np.isnan(result)
     result[are_nan] = correlate(np.where(np.isfinite(input), input, input.dtype.type(0)), weights)[are_nan]
@@ -151,7 +153,9 @@ def without_taps_of_0(result, input, weights, correlate, count):
     rises = sees(input == np.inf, weights > 0) | sees(input == -np.inf, weights < 0)
     falls = sees(input == -np.inf, weights > 0) | sees(input == np.inf, weights < 0)
     result[rises & are_nan], result[falls & are_nan] = np.inf, -np.inf
-    result[are_nan & (rises & falls | sees(np.isnan(input), weights != 0))] = np.nan
+    result[are_nan & (rises & falls | sees(np.isnan(input), ~skipped))] = np.nan
+    if np.any(zeros := (weights == 0) & ~skipped):
+        result[are_nan & sees(np.isinf(input), zeros)] = np.nan
     return result
 
 

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from . import _apron
+from ._arguments import rounded
 from ._foreign import Foreign, as_array, beside, on_host
 
 # As they are when this module is loaded: tests replace them.
@@ -64,14 +65,16 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     density : bool, optional
         Divides the counts by their sum and the bins' widths.
     weights : array of the shape of ``a``, optional
-        Sums weights, in f64 and in blocks of 65,536 samples, as NumPy does for bins of equal width.
+        Sums weights, in f64 and in blocks of 65,536 samples, as NumPy does for bins of equal width. Integers whose sum their type or
+        f64 does not hold are summed by NumPy.
 
     Returns
     -------
     counts : array of int64, or of the type of the weights
     edges : array, one more than the bins
 
-    Integers of 64 bits are compared with the edges exactly, while NumPy rounds those beyond 2^53 first.
+    Integers of 64 bits are compared with the edges exactly, whether those are floats or integers, while NumPy rounds those beyond
+    2^53 to f64 unless both have one type. Beside samples that are floats, edges are rounded as by NumPy.
 
     >>> import apron
     >>> apron.histogram([1, 2, 1], bins=[0, 1, 2, 3])
@@ -89,7 +92,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         return (_density(counts, edges) if density else counts), edges
     # Between given edges NumPy refuses weights of bool, whose sums are none.
     are_summed = are_plain(weights) and not (weights is not None and weights.dtype == bool and np.ndim(bins))
-    if not is_counted(samples.dtype) or not are_summed:
+    if not is_counted(samples.dtype) or not are_summed or not _are_exact(weights):
         return _histogram(a, bins, range, density, weights)
     if samples.dtype == bool:
         warnings.warn("Converting input from bool to uint8 for compatibility.", RuntimeWarning, stacklevel=2)
@@ -98,9 +101,51 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     are_even = np.ndim(bins) == 0
     if not 2 <= len(edges) <= MAX_BINS + 1 or not is_counted(edges.dtype) or (edges != edges).any():
         return _histogram(samples, bins, range, density, weights)
-    outer = _holding(edges, samples.dtype) if are_even and range is None else edges
-    counts = counted(samples, outer, are_even, weights)
+    if not are_even and are_rounded(edges, samples.dtype):
+        counts = counted(_bins_of(samples, edges), np.arange(len(edges)), True, weights)
+    else:
+        outer = _holding(edges, samples.dtype) if are_even and range is None else edges
+        counts = counted(samples, outer, are_even, weights)
     return (_density(counts, edges) if density else counts), edges
+
+
+def are_rounded(edges, dtype):
+    """Whether f64 would round edges, beside integers of 64 bits that may lie between an edge and what it is rounded to."""
+    return dtype.kind in "iu" and dtype.itemsize == 8 and rounded(edges) is not None
+
+
+def _bins_of(samples, edges):
+    """Returns the number of each integer's bin, or one beyond all bins, between edges of integers, all of them exact."""
+    dtype, outside = samples.dtype.newbyteorder("="), len(edges)
+    signs = {samples.dtype.kind, edges.dtype.kind}
+    below = np.zeros(samples.shape, bool)
+    if signs == {"i", "u"}:
+        # Both as integers without a sign: what is below 0 is below the edges, or an edge that is below all samples.
+        if samples.dtype.kind == "i":
+            below = samples < 0
+        elif edges[-1] < 0:
+            return np.full(samples.shape, outside, dtype)
+        samples, edges = (np.maximum(one, 0).astype(np.uint64) for one in (samples, edges))
+    bins = np.searchsorted(edges, samples, "right") - 1
+    bins[samples == edges[-1]] = len(edges) - 2
+    bins[(bins < 0) | (samples > edges[-1]) | below] = outside
+    return bins.astype(dtype)
+
+
+def _check_edges(edges, dtype):
+    """Refuses edges that f64 would round, for arrays of other libraries."""
+    if are_rounded(edges, dtype):
+        one = rounded(edges)
+        raise ValueError(
+            f"apron: one of the edges is {one}, but must be an integer that f64 holds, as {int(float(one))}, for {dtype} on a GPU and of PyTorch"
+        )
+
+
+def _are_exact(weights):
+    """Whether sums of weights in f64 are those of their type, where that is of integers."""
+    if weights is None or weights.dtype.kind not in "iu":
+        return True
+    return np.abs(weights.astype(np.float64)).sum() <= min(np.iinfo(weights.dtype).max, 2**53)
 
 
 def _holding(edges, dtype):
@@ -137,12 +182,17 @@ def weights_of_foreign(samples, weights, length):
         raise ValueError(
             f"apron: weights are {weights.dtype}{weights.shape}, but must be {length} real numbers for arrays on a GPU and of PyTorch"
         )
+    if weights.dtype.kind in "iu" and weights.dtype.itemsize == 8 and weights.size:
+        ends = [int(end) for end in weights.extremes()]
+        if (most := max(ends, key=abs)) and abs(most) > 2**53:
+            raise ValueError(f"apron: the largest weight is about {most}, but must be up to 2^53 in integers on a GPU and of PyTorch")
     return weights if weights.dtype == np.float64 else weights.as_type(np.float64)
 
 
 def _of_foreign(samples, bins, range, density, weights):
     """Counts an array of another library."""
     edges = _edges_of_foreign(samples, bins, range)
+    _check_edges(edges, samples.dtype)
     if weights is not None:
         kind, weights = as_array(weights).dtype, weights_of_foreign(samples, weights, samples.size)
     if samples.size == 0 or len(edges) == 1:
@@ -262,7 +312,13 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     cells = math.prod(sides)
     if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
         return _histogramdd(sample, bins, range, density, weights)
-    outer = _holding_columns(edges, are_even, range, sample.dtype)
+    between = edges
+    exact = [not even and are_rounded(one, sample.dtype) for one, even in zip(edges, are_even)]
+    if any(exact):
+        # The numbers of the bins are counted instead of the samples.
+        sample = np.stack([_bins_of(sample[:, at], one) if exact[at] else sample[:, at] for at, one in enumerate(edges)], -1)
+        between = [np.arange(len(one)) if exact[at] else one for at, one in enumerate(edges)]
+    outer = _holding_columns(between, are_even, range, sample.dtype)
     given = [np.ascontiguousarray(one, np.float64) for one in outer]
     flat = None if weights is None else np.ascontiguousarray(weights, np.float64)
     counts = _apron.histogramdd(sample, given, are_even, flat).reshape(sides)
@@ -305,6 +361,9 @@ def _rows_counted(rows, bins, range, density, weights):
     sides = [len(one) - 1 for one in edges]
     if not 0 < math.prod(sides) <= _MAX_CELLS:
         raise ValueError(f"apron: number of cells is {math.prod(sides)}, but must be 1 to {_MAX_CELLS}")
+    for one, even in zip(edges, are_even):
+        if not even:
+            _check_edges(one, rows.dtype)
     weights = None if weights is None else weights_of_foreign(rows, weights, length).given()
     outer = [np.ascontiguousarray(one, np.float64) for one in _holding_columns(edges, are_even, range, rows.dtype)]
     counts = _apron.histogramdd(rows.given(), outer, are_even, weights) if length else np.zeros(math.prod(sides))

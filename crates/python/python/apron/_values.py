@@ -142,7 +142,9 @@ def digitize(x, bins, right=False):
     if isinstance(samples, Foreign):
         return samples.searched(edges, right)
     is_plain = is_counted(samples.dtype) and edges.dtype.kind in "iuf" and edges.ndim == 1 and samples.size
-    if not is_plain or not is_counted(edges.dtype) or (edges != edges).any() or {samples.dtype, edges.dtype} & _LONG:
+    is_long = any(one.dtype.kind in "iu" and one.dtype.itemsize == 8 for one in (samples, edges))
+    if not is_plain or not is_counted(edges.dtype) or (edges != edges).any() or is_long:
+        # NumPy compares integers of 64 bits, which f64 does not hold.
         return _digitize(x, bins, right)
     rising, falling = bool((edges[:-1] <= edges[1:]).all()), bool((edges[:-1] >= edges[1:]).all())
     if not (rising or falling):
@@ -150,7 +152,3 @@ def digitize(x, bins, right=False):
     numbers = np.ascontiguousarray(edges if rising else edges[::-1], np.float64)
     places = _apron.places(samples, numbers, not right).reshape(samples.shape)
     return (places if rising else len(edges) - places)[()]
-
-
-#: Types that f64 does not hold.
-_LONG = {np.dtype(np.int64), np.dtype(np.uint64)}

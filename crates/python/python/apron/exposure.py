@@ -66,6 +66,8 @@ def match_histograms(image, reference, *, channel_axis=None):
     channel_axis : None or -1
         With -1 each channel is matched for itself, else all together.
 
+    The result is of bytes, truncated as scikit-image's with a channel axis; without one that returns floats, which are not truncated.
+
     >>> from apron import exposure
     >>> import numpy as np
     >>> exposure.match_histograms(np.array([[1, 2, 3]], np.uint8), np.array([[30, 10, 20]], np.uint8))

@@ -6,8 +6,9 @@ are stored in the result's type between the passes of a filter of several axes. 
 
 All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128, with any number of
 axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` leave out
-samples under weights of 0 that are NaN or infinite; on a GPU, where nobody waits to see whether there are any, they
-make the sum NaN.
+samples under weights of 0 that are NaN or infinite, and all other filters make NaN of them; on a GPU, where nobody waits to see
+whether there are any, they make the sum NaN everywhere. Beside NaN and infinities means are of their windows: SciPy's running sums
+keep them up to the end of the line. Weights that are integers of 64 bits are refused where f64 does not hold them.
 
 Arrays of CuPy and PyTorch stay where they are, and their results are arrays of the same library: on a GPU, work is enqueued on the
 current stream, and nobody waits. There, complex numbers are missing.
@@ -17,7 +18,7 @@ Errors are SciPy's: `RuntimeError` for modes, sizes and shapes, `ValueError` for
 
 import numpy as np
 
-from ._arguments import axes_of, axis_of, by_axis, check_mode, for_each, groups, output_of, stored
+from ._arguments import axes_of, axis_of, by_axis, check_mode, doubles, for_each, groups, output_of, stored
 from ._filters import Plan, along, bell, check_origin, complex_parts, cross, dense, mean_pass, planned
 from ._foreign import Foreign, as_array, on_host
 from ._histograms import labelled_histogram as histogram
@@ -80,7 +81,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
         raise RuntimeError(f"no filter weights given: their shape is {weights.shape}, but must be of one axis")
     axis = axis_of(axis, input.ndim)
     check_origin(origin, len(weights))
-    taps = np.ascontiguousarray(weights, np.float64)
+    taps = doubles(weights, "weights")
     return along(input, output, Plan([(axis, taps, origin, check_mode(mode))], cval))
 
 
@@ -141,7 +142,7 @@ def _correlated(input, weights, output, mode, cval, origin, axes, flipped):
 
         weights = weights if flipped else weights.conj()
         return complex_parts(part, input, weights, output, cval)
-    axes = axes_of(axes, input.ndim)
+    weights, axes = doubles(weights, "weights"), axes_of(axes, input.ndim)
     if (wide := sum(side > 0 for side in weights.shape)) != len(axes):
         raise RuntimeError(f"weights.ndim ({wide}) must match len(axes) ({len(axes)})")
     if not isinstance(mode, str):

@@ -19,7 +19,7 @@ import torch
 from torch import library
 
 from . import ndimage
-from ._arguments import MODES, axes_of, by_axis, check_mode, for_each
+from ._arguments import MODES, axes_of, by_axis, check_mode, check_rounded, doubles, for_each
 from ._filters import Plan, along, check_origin
 from ._foreign import as_array, on_host
 
@@ -171,7 +171,10 @@ def sobel(input, axis=-1, mode="reflect", cval=0.0):
 
 def _tensor(numbers):
     """Returns weights as a tensor."""
-    return numbers if isinstance(numbers, torch.Tensor) else torch.as_tensor(numbers, dtype=torch.float64, device="cpu")
+    if isinstance(numbers, torch.Tensor):
+        return numbers
+    check_rounded(np.asarray(numbers), "weights")
+    return torch.as_tensor(numbers, dtype=torch.float64, device="cpu")
 
 
 def _settled(argument):
@@ -280,7 +283,7 @@ def _along_transposed(gradient, taps, axes, origins, modes):
 
 def _host_taps(taps):
     """Returns taps as an array, or their number if they are a mean's."""
-    return np.ascontiguousarray(on_host(taps.detach()), np.float64) if taps.ndim else int(taps)
+    return doubles(on_host(taps.detach()), "weights") if taps.ndim else int(taps)
 
 
 def _run(input, taps, axes, origins, modes, cval):

@@ -4,8 +4,11 @@ Images are arrays of shape (height, width) or (height, width, channels), with up
 arithmetic is exact: under whole weights, in Gaussians, in means of up to 256 bytes and in all that counts. Elsewhere OpenCV rounds
 sums of float32, and a result may differ by one where the exact sum lies next to a half. Results in float32 are within
 ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum. `filter2D` and `Laplacian` leave out samples under taps
-of 0 that are NaN or infinite, as OpenCV does; on a GPU, where nobody waits to see whether there are any, they make
-the sum NaN.
+of 0 that are NaN or infinite, as OpenCV does for masks of fewer than 11x11 taps. So do `Sobel`, `Scharr` and `sepFilter2D` under the 0
+in the middle of differences along y and, in images and results of float32, along x over up to five pixels; OpenCV weights the last
+sample of an odd number of columns by 0 even so. `Laplacian` of five taps and more sums one mask, and OpenCV two filters by axis: an
+infinity may make NaN there where it is infinite here. On a GPU, where nobody waits to see whether there are such samples, they make the
+sum NaN.
 
 Arrays of CuPy and PyTorch give such arrays, and stay where they are.
 

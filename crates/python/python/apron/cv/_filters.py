@@ -6,6 +6,7 @@ import operator
 import numpy as np
 
 from .. import _apron
+from .._arguments import check_rounded
 from .._filters import without_taps_of_0
 from .._foreign import Foreign, as_array, computed
 from .._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
@@ -39,7 +40,45 @@ def _planar(image, dtype, window, anchor, delta, mode, scale, dst):
 
 def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
     x, y = (np.ascontiguousarray(taps, np.float64).reshape(-1) for taps in (x, y))
-    return _planar(image, dtype, (x, y), anchor_of(anchor, len(x), len(y)), delta, mode, scale, dst)
+    at = anchor_of(anchor, len(x), len(y))
+    is_single = image.dtype.itemsize <= 4 and dtype.itemsize <= 4
+    skipped = _skipped(x, at[0], is_single and len(x) <= 5, True), _skipped(y, at[1], True, False)
+
+    def correlate(samples, window, anchor=at, dtype=dtype, delta=float(delta), scale=float(scale), output=None):
+        return _apron.planar(samples, dtype, window, scale, delta, anchor, mode, output=output)
+
+    def run(samples, output=None):
+        result = correlate(samples, (x, y), output=output)
+        is_host = isinstance(samples, np.ndarray) and samples.dtype.kind == result.dtype.kind == "f"
+        if not is_host or not any(map(np.any, skipped)) or not np.isnan(result.min()):
+            return result
+        one, found = np.ones(1), samples
+        # One axis after the other, as OpenCV's sums, which are NaN where those of an axis are.
+        for axis, (taps, kind) in enumerate(((x, np.float32 if is_single else np.float64), (y, dtype))):
+            options = {"dtype": np.dtype(kind), "anchor": (at[0], 0) if axis == 0 else (0, at[1])}
+            last = {"delta": float(delta), "scale": float(scale)} if axis else {"delta": 0.0, "scale": 1.0}
+
+            def along(samples, taps, axis=axis, **options):
+                taps = taps.astype(np.float64)
+                return correlate(samples, (one, taps) if axis else (taps, one), **options)
+
+            sums = functools.partial(along, **options, **last)
+            count = functools.partial(along, anchor=options["anchor"], dtype=np.dtype(np.float32), delta=0.0, scale=1.0)
+            found = without_taps_of_0(sums(found, taps), found, taps, sums, count, skipped[axis])
+        return np.where(np.isnan(result), found, result)
+
+    return computed(image, shape_of(image), dtype, run, dst)
+
+
+def _skipped(taps, anchor, is_paired, is_row):
+    """Returns which taps OpenCV leaves out where it adds what lies at both sides of the middle: 0 in the middle of differences, and
+    along rows those of Sobel's second derivative over five pixels."""
+    skipped = np.zeros(len(taps), bool)
+    if is_paired and 2 * anchor + 1 == len(taps) > 1:
+        skipped[anchor] = np.any(taps) and np.array_equal(taps, -taps[::-1])
+        if is_row and np.array_equal(taps, [1, 0, -2, 0, 1]):
+            skipped[[1, 3]] = True
+    return skipped
 
 
 def _dense(image, dtype, mask, anchor, delta, mode, dst):
@@ -84,7 +123,7 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     """
     image = image_of(src)
     dtype = depth_of(ddepth, image)
-    mask = np.asarray(kernel, _kernel_type(image, dtype))
+    mask = _kernel_of(kernel, image, dtype)
     mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask[:, :, 0] if mask.ndim == 3 and mask.shape[2] == 1 else mask
     if mask.ndim != 2 or not mask.size:
         raise ValueError(f"apron: shape of the kernel is {mask.shape}, but must be (height, width), of 1 or more")
@@ -94,6 +133,13 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
 def _kernel_type(image, dtype):
     """Returns the type of OpenCV's kernels: f64 if the image or the result has it."""
     return np.float64 if np.float64 in (image.dtype, dtype) else np.float32
+
+
+def _kernel_of(kernel, image, dtype):
+    """Returns a kernel in OpenCV's type; integers that not even f64 holds are refused."""
+    kernel = np.asarray(kernel)
+    check_rounded(kernel, "kernel's numbers")
+    return kernel.astype(_kernel_type(image, dtype), copy=False)
 
 
 def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
@@ -106,7 +152,7 @@ def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=
     """
     image = image_of(src)
     dtype, mode = depth_of(ddepth, image), mode_of(borderType)
-    x, y = (np.asarray(taps, _kernel_type(image, dtype)) for taps in (kernelX, kernelY))
+    x, y = (_kernel_of(taps, image, dtype) for taps in (kernelX, kernelY))
     for taps in (x, y):
         if not taps.size or taps.size != max(taps.shape, default=0):
             raise ValueError(f"apron: shape of a kernel is {taps.shape}, but must be of 1 tap or more along one axis")
