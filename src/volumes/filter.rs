@@ -95,7 +95,8 @@ impl<'a> VolumeFilterBuilder<'a> {
     }
 
     /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do:
-    /// along z first, then y, then x. By default sums are rounded once, at the end.
+    /// along z first, then y, then x. By default sums are rounded once, at the end. One tap 1 is a pass, too, but a mean
+    /// over one voxel and a Gaussian without a sigma are none.
     ///
     /// ```
     /// use apron::{Device, volumes::{self, Volume}};
@@ -239,7 +240,7 @@ impl Filtering<'_> {
 
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
     pub(super) fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
-        if let Some(passes) = self.passes(formula)? {
+        if let Some(passes) = self.passes(formula, dst)? {
             return self.solve_passes(&passes, dst, room);
         }
         let (shape, src) = (self.stack.shape(), self.stack.pixel_type());
