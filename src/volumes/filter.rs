@@ -1,6 +1,6 @@
 //! Filters of volumes: their builder, and how it is run.
 
-use super::{AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeRegion, VolumeSource};
+use super::{AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeRegion, VolumeSource, parts};
 use crate::backend::Solved;
 use crate::by_rows::read_whole;
 use crate::choice::Choice;
@@ -169,14 +169,16 @@ impl<'a> VolumeFilterBuilder<'a> {
     pub(crate) fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let dst = self.out_type_of();
         let VolumeFilterBuilder { device, source: VolumeSource { stack, depth }, formula, options, .. } = self;
-        let on_device = matches!(stack, Source::Device(_));
-        let device = &device.for_volume(stack.shape().samples().saturating_mul(formula.taps()), on_device);
-        Filtering { device, stack: stack.view(), depth, options }.solve(&formula, dst, room)
+        let has_room = room.is_some();
+        let job = || parts::job(&formula, (&stack, depth), dst, &options, has_room);
+        device.by_cost(&[&stack], &options.choice, job, |device| {
+            Filtering { device, stack: stack.view(), depth, options }.solve(&formula, dst, room)
+        })
     }
 }
 
 /// States the problem of weights.
-fn stated(
+pub(super) fn stated(
     formula: &VolumeFormula,
     (shape, depth): (apron_core::Shape, u32),
     (src, dst): (PixelType, PixelType),
@@ -191,7 +193,7 @@ fn stated(
 }
 
 /// Returns the sums over windows.
-fn plain_sums(size: [u32; 3]) -> Result<VolumeFormula> {
+pub(super) fn plain_sums(size: [u32; 3]) -> Result<VolumeFormula> {
     match VolumeFormula::mean(size)? {
         VolumeFormula::Sums { weights, .. } => Ok(VolumeFormula::Sums { weights, divisor: 1.0 }),
         other => Ok(other),
