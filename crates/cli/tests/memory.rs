@@ -78,7 +78,7 @@ fn histograms_of_many_bins_say_that_memory_is_out() {
 fn the_emulator_says_that_memory_is_out() {
     let folder = Folder::new();
     folder.array("a.npy", &[24, 40], &[7u8; 960]);
-    let amounts = || [50, 60, 80, 120, 180, 250, 400, 600].into_iter().map(|n| n * 1000);
+    let amounts = || [60, 70, 80, 120, 180, 250, 400, 600].into_iter().map(|n| n * 1000);
     for verb in [&["gaussian", "a.npy", "b.npy", "--sigma", "2"][..], &["equalize", "a.npy", "b.npy"]] {
         works_or_says_on("emulator", &folder, amounts(), "b.npy", verb);
     }
