@@ -171,14 +171,16 @@ impl Filtering<'_> {
             Some((column, row)) => (x.with_anchor(column)?, y.with_anchor(row)?),
             None => (x, y),
         };
-        if x.len() == 1 && x.taps_f64() == [1.0] || y.len() == 1 && y.taps_f64() == [1.0] {
+        // A pass of one tap 1 stores what it is given. That changes nothing where it has the output's type already, as
+        // after the pass along the columns.
+        let is_one = |taps: &Taps| taps.taps_f64() == [1.0];
+        if is_one(&x) || y.is_unit() || is_one(&y) && self.source.pixel_type() == dst {
             return Ok(None);
         }
         if let Extent::Region(_) = extent {
             return wrong("asked for with a region", "left out, or used with the whole result");
         }
-        let one = || Taps::new([1.0]);
-        let (of_columns, of_rows) = (Formula::Separable(one()?, y), Formula::Separable(x, one()?));
+        let (of_columns, of_rows) = (Formula::Separable(Taps::unit(), y), Formula::Separable(x, Taps::unit()));
         // Means of integers are quotients of their sums.
         let &Formula::Mean(width, height) = formula else {
             return Ok(Some([(of_columns, None), (of_rows, None)]));

@@ -116,7 +116,8 @@ impl<'a, F> FilterBuilder<'a, F> {
 
     /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's
     /// filters do: the columns are filtered first, and their result, rounded, along the rows. By default sums are
-    /// rounded once, at the end.
+    /// rounded once, at the end. One tap 1 is a pass, too, as in `correlate1d`; but a mean over one sample and a Gaussian
+    /// without a sigma are none, as in `uniform_filter` and `gaussian_filter`.
     ///
     /// ```
     /// use apron::{Device, Image, Taps};

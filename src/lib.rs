@@ -49,6 +49,9 @@ pub use apron_cpu::progress as cpu_progress;
 pub use apron_gpu::cust;
 pub use apron_plan::{Machine, Tuning};
 pub use auto::Estimate;
+/// The operation by whose measured times `auto` estimates a problem, for the sweep that measures them.
+#[doc(hidden)]
+pub use auto::cpu::timed_as;
 pub use by_rows::{ReadRows, WriteRows};
 pub use chain::Chain;
 pub use device::{Device, devices, ptx_target};

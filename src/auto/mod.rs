@@ -4,7 +4,7 @@
 //! workload ([`cpu`]); a GPU's time is that of the copies and the kernels ([`gpu`]), and of its start as long as no
 //! context is open. Measured times of the jobs themselves correct both estimates as a process goes on ([`ledger`]).
 
-mod cpu;
+pub(crate) mod cpu;
 mod gpu;
 mod ledger;
 
@@ -23,9 +23,6 @@ use std::time::{Duration, Instant};
 /// Time until a GPU's first result, in milliseconds, if no context is open: `cuInit` and the context alone took 205 on
 /// the machine of docs/decisions/auto.md.
 const START_MS: f64 = 250.0;
-
-/// Multiply-adds of a filter of a volume from which on `auto` takes the GPU: about the time to start it, on two cores.
-const LARGE_VOLUME: u64 = 1 << 30;
 
 /// What `auto` estimated for a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,12 +131,11 @@ impl Auto {
 
     /// Returns the estimates of a job.
     fn estimate(&self, job: &Job) -> Estimate {
-        let works: Vec<Work> = job.problems.iter().map(Work::of).collect();
         let factors = self.ledger().factors(&job.kind()).map(|factor| factor * job.images as f64);
         let duration = |ms: f64| Duration::from_secs_f64(ms.min(1e9) / 1e3);
         Estimate {
-            cpu: duration(cpu::ms(&works) * factors[CPU]),
-            gpu: duration(gpu::ms(&works, job.bytes) * factors[GPU]),
+            cpu: duration(cpu::ms(&job.problems) * factors[CPU]),
+            gpu: duration(gpu::ms(&job.problems, job.bytes) * factors[GPU]),
             start: duration(if self.gpu.get().is_some() { 0.0 } else { START_MS }),
         }
     }
@@ -191,10 +187,13 @@ impl Device {
         }
     }
 
-    /// Returns the device that `auto` chooses for a filter of a volume with `products` multiply-adds: the GPU for large
-    /// ones, and for those that are on a device already. Nothing was measured yet that would estimate the times.
-    pub(crate) fn for_volume(&self, products: u64, on_device: bool) -> Device {
-        if on_device || products >= LARGE_VOLUME { self.for_data() } else { self.settled() }
+    /// Returns the device that `auto` chooses for the slabs of a volume: the one that is estimated for the whole.
+    pub(crate) fn for_slabs(&self, job: Option<Job>) -> Device {
+        match (&self.auto, job) {
+            (None, _) => self.clone(),
+            (_, None) => self.settled(),
+            (Some(auto), Some(job)) => self.chosen(auto, &job),
+        }
     }
 
     /// Returns this device without a choice: the CPU, if `auto` chooses.

@@ -3,7 +3,9 @@
 use super::regions::Strip;
 use super::{Pool, ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, unsupported};
 use crate::target::Room;
-use crate::volumes::{VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeRegion, VolumeShape, VolumeSource};
+use crate::volumes::{
+    VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeRegion, VolumeShape, VolumeSource, parts,
+};
 use crate::{AnyImage, Border, Error, PixelType, Report, Result, Shape, Source};
 use apron_core::sums_of;
 use std::ops::Range;
@@ -63,7 +65,7 @@ impl VolumeFilterBuilder<'_> {
         let slabs = slabs((shape, first), (&formula, src, dst), (reach, wraps), memory)?;
         let rows_of = |planes: &Range<u32>| planes.start * height..planes.end * height;
         // One device for all slabs: what is chosen by a volume's size is chosen by that of the whole.
-        let device = device.for_volume(shape.samples().saturating_mul(formula.taps()), false);
+        let device = device.for_slabs(parts::job(&formula, (&source.stack, source.depth), dst, &options, true));
         // What reads the volume itself copies a region of it, and sums that are stored have none.
         let has_regions = !options.stored && !reads_volume(&formula);
         let solve = |slab: &Strip, stack: &AnyImage<'_>, pool: &Pool| {

@@ -1,6 +1,6 @@
 //! Filters of volumes: their builder, and how it is run.
 
-use super::{AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeRegion, VolumeSource};
+use super::{AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFormula, VolumeRegion, VolumeSource, parts};
 use crate::backend::Solved;
 use crate::by_rows::read_whole;
 use crate::choice::Choice;
@@ -95,7 +95,8 @@ impl<'a> VolumeFilterBuilder<'a> {
     }
 
     /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do:
-    /// along z first, then y, then x. By default sums are rounded once, at the end.
+    /// along z first, then y, then x. By default sums are rounded once, at the end. One tap 1 is a pass, too, but a mean
+    /// over one voxel and a Gaussian without a sigma are none.
     ///
     /// ```
     /// use apron::{Device, volumes::{self, Volume}};
@@ -168,14 +169,16 @@ impl<'a> VolumeFilterBuilder<'a> {
     pub(crate) fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let dst = self.out_type_of();
         let VolumeFilterBuilder { device, source: VolumeSource { stack, depth }, formula, options, .. } = self;
-        let on_device = matches!(stack, Source::Device(_));
-        let device = &device.for_volume(stack.shape().samples().saturating_mul(formula.taps()), on_device);
-        Filtering { device, stack: stack.view(), depth, options }.solve(&formula, dst, room)
+        let has_room = room.is_some();
+        let job = || parts::job(&formula, (&stack, depth), dst, &options, has_room);
+        device.by_cost(&[&stack], &options.choice, job, |device| {
+            Filtering { device, stack: stack.view(), depth, options }.solve(&formula, dst, room)
+        })
     }
 }
 
 /// States the problem of weights.
-fn stated(
+pub(super) fn stated(
     formula: &VolumeFormula,
     (shape, depth): (apron_core::Shape, u32),
     (src, dst): (PixelType, PixelType),
@@ -190,7 +193,7 @@ fn stated(
 }
 
 /// Returns the sums over windows.
-fn plain_sums(size: [u32; 3]) -> Result<VolumeFormula> {
+pub(super) fn plain_sums(size: [u32; 3]) -> Result<VolumeFormula> {
     match VolumeFormula::mean(size)? {
         VolumeFormula::Sums { weights, .. } => Ok(VolumeFormula::Sums { weights, divisor: 1.0 }),
         other => Ok(other),
@@ -239,7 +242,7 @@ impl Filtering<'_> {
 
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
     pub(super) fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
-        if let Some(passes) = self.passes(formula)? {
+        if let Some(passes) = self.passes(formula, dst)? {
             return self.solve_passes(&passes, dst, room);
         }
         let (shape, src) = (self.stack.shape(), self.stack.pixel_type());

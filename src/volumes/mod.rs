@@ -18,6 +18,7 @@
 mod filter;
 mod formulas;
 mod named;
+pub(crate) mod parts;
 mod stored;
 
 pub use apron_core::{
@@ -121,7 +122,7 @@ impl DeviceVolume {
 #[derive(Debug)]
 pub struct VolumeSource<'a> {
     pub(crate) stack: Source<'a>,
-    depth: u32,
+    pub(crate) depth: u32,
 }
 
 impl<'a, T: Pixel> From<&'a Volume<'_, T>> for VolumeSource<'a> {

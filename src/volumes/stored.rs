@@ -13,7 +13,7 @@ impl Filtering<'_> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a filter that has no passes, and for a region of the result.
-    pub(super) fn passes(&self, formula: &VolumeFormula) -> Result<Option<Vec<VolumeFormula>>> {
+    pub(super) fn passes(&self, formula: &VolumeFormula, dst: PixelType) -> Result<Option<Vec<VolumeFormula>>> {
         let Options { stored: true, anchor, extent, .. } = self.options else { return Ok(None) };
         let wrong = |value, limit: &str| Err(Error::parameter("volume", "store between passes", value, limit));
         let VolumeFormula::Sums { weights: VolumeWeights::Separable(taps), divisor } = formula else {
@@ -22,13 +22,14 @@ impl Filtering<'_> {
         let lengths = taps.each_ref().map(Taps::len);
         // A mean divides after each pass, as SciPy's does.
         let is_mean = *divisor != 1.0 && *divisor == voxels(lengths);
-        let one = || Taps::new([1.0]);
         let mut passes = Vec::new();
         for axis in [2, 1, 0] {
-            if taps[axis].taps_f64() == [1.0] {
+            // A pass of one tap 1 stores what it is given. That changes nothing where it has the output's type already.
+            let stores = passes.is_empty() && !is_mean && !taps[axis].is_unit() && self.stack.pixel_type() != dst;
+            if taps[axis].taps_f64() == [1.0] && !stores {
                 continue;
             }
-            let mut along = [one()?, one()?, one()?];
+            let mut along = [Taps::unit(), Taps::unit(), Taps::unit()];
             along[axis] = match anchor {
                 Some(anchor) => taps[axis].clone().with_anchor(anchor[axis])?,
                 None => taps[axis].clone(),

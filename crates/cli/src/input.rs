@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::error::{Error, Result};
 use crate::report::complain;
-use crate::room::{self, Bytes};
+use crate::room;
 use apron::{AnyImage, Bool, Image, Pixel, PixelType};
 use apron_core::f16;
 use apron_files::{ImageOutput, Metadata, Page, PagesFile, ReadOptions};
@@ -27,8 +27,8 @@ impl Common {
     /// # Errors
     /// As [`read`](Common::read).
     pub(crate) fn read_picture(&self, path: &Path, complex: bool) -> Result<(AnyImage<'static>, Metadata)> {
-        let (page, metadata) =
-            self.one(path, &self.options(self.page.unwrap_or(1), self.in_type, complex), self.memory)?;
+        let options = self.options(self.page.unwrap_or(1), self.in_type, complex);
+        let (page, metadata) = self.one(path, &options, "a file of this kind")?;
         if self.page.is_none() {
             self.warn(path, page.pages, "; --page N reads another, and --pages of a filter takes all");
         }
@@ -70,7 +70,7 @@ impl Common {
     /// warning if there are more.
     ///
     /// # Errors
-    /// As [`read`](Common::read).
+    /// As [`read`](Common::read), also of a large image beside one that is read strip by strip: it is read whole.
     pub(crate) fn read_beside(&self, path: &Path) -> Result<AnyImage<'static>> {
         self.first_page(path, self.in_type).and_then(|image| self.coloured(image))
     }
@@ -84,17 +84,19 @@ impl Common {
     }
 
     fn first_page(&self, path: &Path, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
-        let (page, _) = self.one(path, &self.options(1, pixel, false), None)?;
+        let what = format!("{} beside another", name(path).display());
+        let (page, _) = self.one(path, &self.options(1, pixel, false), &what)?;
         self.warn(path, page.pages, "");
         Ok(page.image)
     }
 
-    /// Reads a page of a file or of the standard input, and its metadata, if the memory that was asked for is enough.
-    fn one(&self, path: &Path, options: &ReadOptions, memory: Option<Bytes>) -> Result<(Page, Metadata)> {
-        let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), memory, what);
+    /// Reads a page of a file or of the standard input, and its metadata, if the memory that was asked for is enough:
+    /// `what` says why the image is read whole.
+    fn one(&self, path: &Path, options: &ReadOptions, what: &str) -> Result<(Page, Metadata)> {
+        let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), self.memory, what);
         if path != Path::new("-") {
-            if memory.is_some() {
-                fits(apron_files::sample_bytes(path, options), "a file of this kind")?;
+            if self.memory.is_some() {
+                fits(apron_files::sample_bytes(path, options), what)?;
             }
             return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));
         }
@@ -103,7 +105,7 @@ impl Common {
         let most = options.max_pixels.saturating_mul(16).saturating_add(1 << 26);
         let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
         read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
-        if memory.is_some() {
+        if self.memory.is_some() {
             fits(apron_files::decoded_bytes(Cursor::new(&bytes), options), "the standard input")?;
         }
         let page = apron_files::decode_page(name(path), Cursor::new(&bytes), options)?;

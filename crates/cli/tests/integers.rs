@@ -61,6 +61,42 @@ fn sums_between_passes_are_stored_as_scipy_stores_them() {
     folder.fails(2, "with a region", &region);
 }
 
+/// What is expected is SciPy's `correlate1d` along one axis after the other, `gaussian_filter` and `uniform_filter`,
+/// each with `output=uint8`.
+#[test]
+fn one_tap_is_a_pass_that_stores() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[2, 3], &[0.9f32, 2.9, 2.9, 3.8, 0.9, 1.2]);
+    folder.array("b.npy", &[1, 2, 3], &[0.9f32, 2.9, 2.9, 3.8, 0.9, 1.2]);
+    for device in DEVICES {
+        let run = |options: &[&str]| {
+            let input = if options.contains(&"--volume") { "b.npy" } else { "a.npy" };
+            let more = ["--out-type", "u8", "--rounding", "toward-zero", "--border", "constant:0"];
+            on(device, &folder, &[&[options[0], input, "o.npy"], &options[1..], &more].concat());
+            folder.read::<u8>("o.npy").1
+        };
+        let taps = ["separable", "--taps-x", "1 1 1", "--taps-y", "1"];
+        let (stored, volume) = ("--store-between-passes", "--volume");
+        // Of 0, 2, 2 and 3, 0, 1; and of the samples themselves, whose sums are 3.8, 6.7, 5.8 and 4.7, 5.9, 2.1.
+        assert_eq!(run(&[&taps[..], &[stored]].concat()), [2, 4, 4, 3, 4, 1], "{device}");
+        assert_eq!(run(&taps), [3, 6, 5, 4, 5, 2], "{device}");
+        // Of the samples themselves along the columns: 4.7, 3.8 and 4.1.
+        let columns = ["separable", "--taps-x", "1", "--taps-y", "1 1 1", stored];
+        assert_eq!(run(&columns), [4, 3, 4, 4, 3, 4], "{device}");
+        let planes = [&taps[..], &["--taps-z", "1", volume]].concat();
+        assert_eq!(run(&[&planes[..], &[stored]].concat()), [2, 4, 4, 3, 4, 1], "{device}");
+        assert_eq!(run(&planes), [3, 6, 5, 4, 5, 2], "{device}");
+        // Thirds of the same sums; of the stored samples they would begin with 2 / 3.
+        for mean in [&["box", "--size", "3x1", stored][..], &["box", "--size", "3x1x1", volume, stored]] {
+            assert_eq!(run(mean), [1, 2, 1, 1, 1, 0], "{device}");
+        }
+        // 1.22, 2.08, 1.91 and 1.80, 1.57, 0.90.
+        for bell in [&["gaussian", "--sigma", "1,0", stored][..], &["gaussian", "--sigma", "1,0,0", volume, stored]] {
+            assert_eq!(run(bell), [1, 2, 1, 1, 1, 0], "{device}");
+        }
+    }
+}
+
 #[test]
 fn files_hold_them() {
     let folder = Folder::new();

@@ -9,10 +9,16 @@ use std::process::{Command, Stdio};
 /// Checks that with each amount of memory a run either succeeds or is refused in one line, and leaves no files behind.
 #[track_caller]
 fn works_or_says(folder: &Folder, kib: impl Iterator<Item = u32>, output: &str, arguments: &[&str]) {
+    works_or_says_on("cpu", folder, kib, output, arguments);
+}
+
+/// As [`works_or_says`], on this device.
+#[track_caller]
+fn works_or_says_on(device: &str, folder: &Folder, kib: impl Iterator<Item = u32>, output: &str, arguments: &[&str]) {
     let before = folder.names();
     let (mut done, mut refused) = (0, 0);
     for kib in kib {
-        let ended = folder.run_within(kib, &[arguments, &["--device", "cpu", "--quiet"]].concat());
+        let ended = folder.run_within(kib, &[arguments, &["--device", device, "--quiet"]].concat());
         if ended.code == 0 {
             done += 1;
             std::fs::remove_file(folder.path(output)).unwrap();
@@ -65,6 +71,17 @@ fn histograms_of_many_bins_say_that_memory_is_out() {
     folder.array("a.npy", &[10, 10], &[0.5f32; 100]);
     let arguments = ["histogram", "a.npy", "--bins", "16777216", "--range", "0,1", "--out", "b.npy"];
     works_or_says(&folder, [200_000, 400_000, 600_000, 4_000_000].into_iter(), "b.npy", &arguments);
+}
+
+/// Each thread of an emulated block has a stack.
+#[test]
+fn the_emulator_says_that_memory_is_out() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[24, 40], &[7u8; 960]);
+    let amounts = || [60, 70, 80, 120, 180, 250, 400, 600].into_iter().map(|n| n * 1000);
+    for verb in [&["gaussian", "a.npy", "b.npy", "--sigma", "2"][..], &["equalize", "a.npy", "b.npy"]] {
+        works_or_says_on("emulator", &folder, amounts(), "b.npy", verb);
+    }
 }
 
 /// The limit on processes does not apply to root, so the program runs as nobody.

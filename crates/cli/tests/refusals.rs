@@ -295,6 +295,7 @@ fn decoders_and_parsers_are_not_quoted_raw() {
         (r#"{"verb":"info","verb":1}"#, "not a JSON object: the key 'verb' is there twice"),
         ("{verb:1}", "not a JSON object: key must be a string, and found 'verb:1}'"),
         (r#"{"verb":"histogram","in":"a.png","out":"-"}"#, "'out' is -, the standard output"),
+        (r#"{"verb":"box","in":"a.png","out":"-","size":3,"format":"png"}"#, "'out' is -, the standard output"),
         (r#"{"verb":"batch"}"#, "'batch' is no job: a job is one of the image verbs, "),
     ];
     folder.write("jobs", jobs.map(|(job, _)| job).join("\n"));

@@ -79,6 +79,7 @@ fn tiff_files_are_read_and_written_by_strips() {
 fn counts_and_tables_by_strips_are_those_of_the_whole() {
     let folder = Folder::new();
     folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    folder.write("b.npy", npy("|u1", (100, 200), 1));
     folder.write("f.npy", npy("<f4", (300, 900), 4));
     folder.ok(&["correlate", "f.npy", "f.tif", "--mask", "identity"]);
     for command in [
@@ -89,7 +90,7 @@ fn counts_and_tables_by_strips_are_those_of_the_whole() {
         "stats f.tif --percentile 1,50 --json",
         "equalize a.npy N.npy",
         "otsu a.npy N.npy",
-        "match a.npy a.npy N.tif",
+        "match a.npy b.npy N.tif",
     ] {
         let name = command.split(' ').find(|word| word.starts_with('N'));
         let [whole, strips] = [("whole", ""), ("strips", " --memory 200KB")].map(|(name, memory)| {
@@ -237,4 +238,27 @@ fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
         assert!(ended.code == code && ended.stderr.contains(part), "{command}: {ended:?}");
         assert_eq!(folder.names(), ["a.npy"], "{command}");
     }
+}
+
+/// The other image of `match` is read whole, and its samples are held while strips are matched.
+#[test]
+fn the_image_beside_counts_as_memory() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    folder.write("b.npy", npy("|u1", (200, 500), 1));
+    let line = |memory: &str| format!("match a.npy b.npy o.npy --device cpu --memory {memory}");
+    let ended = run(&folder, &line("10MB"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let whole = std::fs::read(folder.path("o.npy")).unwrap();
+    let ended = run(&folder, &line("400000"));
+    assert!(ended.code == 0 && std::fs::read(folder.path("o.npy")).unwrap() == whole, "{ended:?}");
+    std::fs::remove_file(folder.path("o.npy")).unwrap();
+    let ended = run(&folder, &line("399999"));
+    let part = "memory is 399999, but must be 400000 or more: with b.npy beside another the image is taken whole";
+    assert!(ended.code == 2 && ended.stderr.contains(part) && !folder.path("o.npy").exists(), "{ended:?}");
+    // Beside its 100,000 bytes the first image, of 360,000, has too little to be taken whole.
+    folder.ok(&["match", "a.npy", "b.npy", "o.png", "--memory", "1540000"]);
+    let ended = run(&folder, "match a.npy b.npy p.png --device cpu --memory 1539999");
+    assert!(ended.code == 2 && ended.stderr.contains("memory is 1439999, but must be 1440000 or more"), "{ended:?}");
+    assert!(ended.stderr.contains("; 100000 bytes of what was asked for are those of b.npy"), "{ended:?}");
 }

@@ -187,3 +187,74 @@ fn the_first_page_of_an_image_beside_is_read_with_a_warning() {
         assert_eq!(told.matches("warning: two.tif: page 1 of 2 is read\n").count(), 1, "{told}");
     }
 }
+
+/// Samples per pixel, TIFF's numbers of what the samples beside RGB are, and the type of these numbers.
+fn samples(count: u16, extra: &[u16], kind: u16) -> Vec<u8> {
+    let bits_at = 2 * u32::from(count);
+    let mut data: Vec<u8> = (1..=2 * count as u8).collect();
+    data.extend((0..count).flat_map(|_| 8u16.to_le_bytes()));
+    let extra_at = data.len() as u32;
+    data.extend(extra.iter().flat_map(|extra| extra.to_le_bytes()));
+    let tags = [
+        (256, 3, 1, 2),
+        (257, 3, 1, 1),
+        (258, 3, count.into(), DATA + bits_at),
+        (259, 3, 1, 1),
+        (262, 3, 1, 2),
+        (273, 4, 1, DATA),
+        (277, 3, 1, count.into()),
+        (279, 4, 1, bits_at),
+        (338, kind, extra.len() as u32, if extra.len() == 1 { extra[0].into() } else { DATA + extra_at }),
+    ];
+    tiff(&[(&tags, &data)])
+}
+
+/// As tifffile and OpenCV read them.
+#[test]
+fn a_fourth_sample_is_read_whatever_it_is_said_to_be() {
+    let folder = Folder::new();
+    for (extra, kind) in [(0, 3), (1, 3), (2, 3), (999, 3), (0, 1)] {
+        folder.write("a.tif", samples(4, &[extra], kind));
+        copy(&folder, "a.tif", "b.npy");
+        assert_eq!(folder.read::<u8>("b.npy"), (vec![1, 2, 4], (1..=8).collect()), "{extra} of type {kind}");
+    }
+    for extra in [[0, 0], [2, 0]] {
+        folder.write("a.tif", samples(5, &extra, 3));
+        folder.fails(3, "5 samples per pixel, 2 of them beside RGB", &["stats", "a.tif"]);
+    }
+}
+
+/// With little memory the filter is tried strip by strip first, which transforms are not.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_page_that_is_taken_whole_is_told_of_once() {
+    let folder = Folder::new();
+    let (width, height) = (1500u32, 1400u32);
+    let data = vec![0x3f; (width * height * 4) as usize];
+    let tags = [
+        (256, 3, 1, width),
+        (257, 3, 1, height),
+        (258, 3, 1, 32),
+        (259, 3, 1, 1),
+        (262, 3, 1, 1),
+        (273, 4, 1, DATA),
+        (277, 3, 1, 1),
+        (279, 4, 1, width * height * 4),
+        (339, 3, 1, 3),
+    ];
+    folder.write("two.tif", tiff(&[(&tags, &data), (&tags, &data)]));
+    for verb in [
+        &["correlate", "two.tif", "a.npy", "--mask", "box3", "--method", "fft"][..],
+        &["correlate", "two.tif", "a.npy", "--mask", "box3"],
+        &["pipe", "two.tif", "a.npy", "box size=3 | box size=5"],
+        &["histogram", "two.tif"],
+    ] {
+        let told = [200_000, 260_000, 300_000, 400_000].map(|kib| {
+            let ended = folder.run_within(kib, &[verb, &["--device", "cpu"]].concat());
+            let told = ended.stderr.matches("page 1 of 2 is read").count();
+            assert!(told < 2 && [0, 3].contains(&ended.code), "{kib} KiB: {ended:?}");
+            told
+        });
+        assert!(told.contains(&1), "{verb:?}: {told:?}");
+    }
+}

@@ -263,6 +263,7 @@ fn what_can_never_be_right_is_refused_and_leaves_no_file() {
     scan(&folder);
     folder.array("flat.npy", &[2, 3], &[0u8; 6]);
     folder.array("uneven.npy", &[1, 2, 1, 1, 5], &[0u8; 10]);
+    folder.array("two.npy", &[2, 2, 2, 5], &[0u8; 40]);
     folder.png("photo.png", 2, 1, &[1, 2]);
     let mut cut = std::fs::read(folder.path("scan.npy")).unwrap();
     cut.truncate(cut.len() - 1);
@@ -299,6 +300,14 @@ fn what_can_never_be_right_is_refused_and_leaves_no_file() {
         (2, "place is 2", "slice scan.npy o.png --at 2"),
         (2, "x, y or z", "slice scan.npy o.png --axis w"),
         (3, "flat.npy", "slice flat.npy o.png"),
+        (3, "holds 2 volumes of 5x2x2x1", "slice two.npy o.png"),
+        (2, "takes no --pages", "slice scan.npy o.npy --pages"),
+        (2, "takes no --resume", "slice scan.npy o.npy --resume"),
+        (2, "takes no --page:", "slice scan.npy o.npy --page 2"),
+        (2, "takes no --variant", "slice scan.npy o.npy --variant parallel"),
+        // A plane has 6 bytes, and the volume 12.
+        (2, "memory is 23, but must be 24", "slice scan.npy o.npy --memory 23"),
+        (2, "memory is 47, but must be 48", "slice scan.npy o.npy --axis x --memory 47"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         folder.fails(code, part, &words);

@@ -274,6 +274,8 @@ impl std::str::FromStr for Mask {
 pub struct Taps {
     taps: Arc<Numbers>,
     anchor: u32,
+    /// Whether nothing is filtered along the axis.
+    is_unit: bool,
 }
 
 impl Taps {
@@ -298,7 +300,19 @@ impl Taps {
         let taps = Arc::new(taps?);
         check_side("number of taps", taps.single.len().try_into().unwrap_or(u32::MAX))?;
         let anchor = taps.single.len() as u32 / 2;
-        Ok(Taps { taps, anchor })
+        Ok(Taps { taps, anchor, is_unit: false })
+    }
+
+    /// Creates the one tap 1 of an axis along which nothing is filtered. It gives the sums of any tap 1; but where sums
+    /// are stored between passes, it is no pass, as an axis without a sigma is none of SciPy's `gaussian_filter`.
+    pub fn unit() -> Taps {
+        let one = Numbers { single: vec![1.0], double: vec![1.0] };
+        Taps { taps: Arc::new(one), anchor: 0, is_unit: true }
+    }
+
+    /// Returns whether the taps are [`unit`](Taps::unit).
+    pub fn is_unit(&self) -> bool {
+        self.is_unit
     }
 
     /// Returns the taps with tap `anchor` over the output pixel.

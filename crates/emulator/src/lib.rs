@@ -13,7 +13,8 @@ use apron_simt::{Costs, Geometry, Memory, launch_kernel};
 /// otherwise a dependence on the order of blocks would go unnoticed.
 ///
 /// # Errors
-/// [`Error::Fault`] for the first violation of a kernel.
+/// [`Error::Fault`] for the first violation of a kernel, and [`Error::Shape`] if there is no memory for the stacks of a
+/// block's threads.
 ///
 /// # Panics
 /// If the size of `input` differs from the recipe's input, or the recipe has no output.
@@ -73,6 +74,7 @@ fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<
             barriers: facts.barriers[0] > 0,
             backwards,
         };
+        geometry.reserve_stacks().map_err(|error| no_stacks(&geometry, &error))?;
         let (src, dst, params) = (addresses[step.src], addresses[step.dst], step.params_at(&addresses));
         let ended = launch_kernel(&mut memory, &geometry, &step.taps, step.kernel, [src, dst], &params);
         costs.push(ended.map_err(|fault| Error::Fault { fault: fault.to_string() })?);
@@ -86,6 +88,14 @@ fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<
     let output = recipe.buffers.iter().position(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
     let output = memory.take(addresses[output]).map_err(|what| fault(recipe, &what))?;
     Ok((output, costs))
+}
+
+/// Returns the error for memory that ran out, in the words of [`apron_core::check_memory`].
+fn no_stacks(geometry: &Geometry, error: &std::io::Error) -> Error {
+    let [width, height] = geometry.block;
+    let (threads, bytes) = (width * height, geometry.stack_bytes());
+    let value = format!("{bytes} bytes (stacks of {threads} emulated threads)");
+    Error::Shape { what: "size", value, limit: format!("what memory there is ({error}); --device cpu needs no stacks") }
 }
 
 fn fault(recipe: &Recipe, what: &str) -> Error {

@@ -11,11 +11,19 @@ use std::path::Path;
 const WIDTH: u64 = 256;
 const LENGTH: u64 = 257;
 const COMPRESSION: u64 = 259;
+const COLOURS: u64 = 262;
 const FILL_ORDER: u64 = 266;
+const SAMPLES: u64 = 277;
 const PLANES: u64 = 284;
 const TILE_WIDTH: u64 = 322;
 const TILE_LENGTH: u64 = 323;
 const TILE_BYTES: u64 = 325;
+const EXTRA: u64 = 338;
+
+/// Values of [`COLOURS`] and of [`EXTRA`].
+const RGB: u64 = 2;
+const ASSOCIATED_ALPHA: u64 = 1;
+const ALPHA: u64 = 2;
 
 /// Bytes appended to an LZW tile for the decoder: without them the crate `weezl` reports the end of the stream too
 /// early, while the last codes are still in its 8-byte bit buffer.
@@ -74,8 +82,8 @@ impl Directories {
     /// Prepares a page, from 1, for the decoder. Without directories it assumes one page.
     ///
     /// # Errors
-    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length, and for bytes
-    /// whose lowest bit is first.
+    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length, for bytes whose lowest
+    /// bit is first, and for RGB with more than one other sample per pixel.
     pub(super) fn page(&self, path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
         let io = |error: io::Error| Error::read(path, error);
         let pages = self.count().max(1);
@@ -103,6 +111,11 @@ impl Directories {
                 "tag 266, the order of a byte's bits, is 2, the lowest first; 1 is taken",
             ));
         }
+        if let Some(samples) = samples_beyond(&entries) {
+            let what = format!("{samples} samples per pixel, {} of them beside RGB; at most 1 is taken", samples - 3);
+            return Err(Error::content(path, what));
+        }
+        found.patches.extend(tags.fourth(&entries));
         if page > 1 {
             let (at, size) = if tags.big { (8, 8) } else { (4, 4) };
             found.patches.push(Patch { at, bytes: tags.bytes(directory, size) });
@@ -249,6 +262,17 @@ impl<F: Read + Seek> Tags<F> {
         Patch { at: entry.at, bytes }
     }
 
+    /// Returns a patch that makes alpha of a fourth sample of RGB that is said to be something else: the decoder leaves
+    /// it out.
+    fn fourth(&self, entries: &[Entry]) -> Option<Patch> {
+        let entry = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1);
+        let value = |tag| entry(tag).map(|entry| entry.value);
+        let extra = entry(EXTRA).filter(|extra| !matches!(extra.value, ASSOCIATED_ALPHA | ALPHA))?;
+        let at = extra.at + if self.big { 12 } else { 8 };
+        let is_fourth = value(COLOURS) == Some(RGB) && value(SAMPLES) == Some(4);
+        is_fourth.then(|| Patch { at, bytes: self.bytes(ALPHA, size(extra.kind) as usize) })
+    }
+
     /// Returns the size of an entry in bytes: tag, type, count, and value or offset.
     fn entry_size(&self) -> u64 {
         if self.big { 20 } else { 12 }
@@ -279,6 +303,12 @@ impl<F: Read + Seek> Tags<F> {
     fn bytes(&self, number: u64, bytes: usize) -> Vec<u8> {
         if self.big_endian { number.to_be_bytes()[8 - bytes..].into() } else { number.to_le_bytes()[..bytes].into() }
     }
+}
+
+/// Returns the number of samples per pixel of RGB with more than one other: the decoder leaves them out.
+fn samples_beyond(entries: &[Entry]) -> Option<u64> {
+    let value = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1).map(|entry| entry.value);
+    value(SAMPLES).filter(|samples| *samples > 4 && value(COLOURS) == Some(RGB))
 }
 
 /// Whether the error means that an offset is beyond the end of the file.

@@ -7,6 +7,7 @@ use crate::thread::{Costs, State, Thread, WARP, Wait};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::RefCell;
+use std::io;
 
 /// Stack size per thread, in bytes; kernels need little, unoptimised builds more.
 const STACK_BYTES: usize = 128 * 1024;
@@ -33,10 +34,41 @@ pub struct Geometry {
     pub backwards: bool,
 }
 
+impl Geometry {
+    /// Returns the size of the stacks that a launch needs at a time, in bytes; 0 without barriers.
+    pub fn stack_bytes(&self) -> u64 {
+        if self.barriers { self.threads() as u64 * STACK_BYTES as u64 } else { 0 }
+    }
+
+    fn threads(&self) -> usize {
+        (self.block[0] * self.block[1]) as usize
+    }
+
+    /// Reserves the stacks that a launch needs, so that it does not panic where there is no memory for them.
+    ///
+    /// # Errors
+    /// The system's error, if there is not; what was reserved is released.
+    pub fn reserve_stacks(&self) -> io::Result<()> {
+        let missing = if self.barriers { self.threads().saturating_sub(STACKS.with_borrow(Vec::len)) } else { 0 };
+        match (0..missing).map(|_| DefaultStack::new(STACK_BYTES)).collect::<io::Result<Vec<_>>>() {
+            Ok(more) => STACKS.with_borrow_mut(|stacks| stacks.extend(more)),
+            Err(error) => {
+                // The next launch of fewer threads, or the caller's message, may need that memory.
+                STACKS.take();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Runs `body` once for every thread of the grid, and counts the accesses.
 ///
 /// # Errors
 /// The first [`Fault`], at the end of the block in which it happened.
+///
+/// # Panics
+/// If there is no memory for the stacks of the threads: [`Geometry::reserve_stacks`] says so before.
 pub fn launch(
     memory: &mut Memory,
     geometry: &Geometry,
@@ -46,7 +78,7 @@ pub fn launch(
     memory.start_launch();
     let shared = SharedMemory::new(geometry.shared_bytes);
     let [width, height] = geometry.block;
-    let threads = (width * height) as usize;
+    let threads = geometry.threads();
     let state = State {
         memory,
         shared,

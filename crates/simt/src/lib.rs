@@ -29,7 +29,7 @@ use apron_abi::{Kernel, Params};
 /// The first [`Fault`], at the end of the block in which it happened.
 ///
 /// # Panics
-/// If the kernel does not take such parameters.
+/// If the kernel does not take such parameters, and as [`launch`].
 pub fn launch_kernel(
     memory: &mut Memory,
     geometry: &Geometry,

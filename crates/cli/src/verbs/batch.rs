@@ -105,6 +105,9 @@ fn start(text: &str) -> String {
 /// Parses and runs one job.
 fn one(job: &Job, devices: &mut Devices) -> Result<Value> {
     let object = job.clone().map_err(Error::Input)?;
+    if object.get("out").is_some_and(|out| out == "-") {
+        return Err(Error::Usage("'out' is -, the standard output, where a job prints its report".into()));
+    }
     let cli = crate::Cli::try_parse_from(job::arguments(object)?).map_err(|error| usage(&error))?;
     if let Verb::Info(_) = cli.verb {
         return Ok(super::info::found());

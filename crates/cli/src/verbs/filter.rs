@@ -77,7 +77,7 @@ pub(super) fn run_to(
         }
         let transformed = args.method.0 == Some(Method::Fft) || args.tolerance.is_some();
         let what = if transformed { "--method fft" } else { "a result of another size" };
-        job.whole(&args.common, what)?;
+        job.whole(what)?;
     }
     super::image::run(verb, &args.common, &target, devices, |device, image, known| {
         let (shape, src) = (image.shape(), image.pixel_type());

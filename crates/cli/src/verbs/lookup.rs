@@ -3,10 +3,11 @@
 use super::image::Target;
 use super::strips::{Input, Job};
 use crate::args::{self, Common, Devices};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
+use crate::room::Bytes;
 use apron::{Device, LookupBuilder, ReadRows, Source};
 use std::path::PathBuf;
 
@@ -88,8 +89,21 @@ pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result
     devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
     let facts = std::fs::metadata(reference).and_then(|facts| facts.modified()).ok();
     let what = format!("{} {facts:?}", reference.display());
+    let beside = reference.display();
     let reference = common.read_beside(reference)?;
-    run("match", &what, (common, write), devices, |device, image| device.match_histogram(image, &reference))
+    // The strips have the rest.
+    let taken = reference.shape().samples() * reference.pixel_type().size_bytes() as u64;
+    let memory = common.memory.map(|memory| Bytes(memory.0.saturating_sub(taken)));
+    let common = &Common { memory, ..common.clone() };
+    let matched =
+        run("match", &what, (common, write), devices, |device, image| device.match_histogram(image, &reference));
+    matched.map_err(|error| match error {
+        Error::Apron(apron::Error::Parameter { operation, parameter: "memory", value, limit }) if memory.is_some() => {
+            let limit = format!("{limit}; {taken} bytes of what was asked for are those of {beside}");
+            apron::Error::Parameter { operation, parameter: "memory", value, limit }.into()
+        }
+        error => error,
+    })
 }
 
 /// Runs the operation that `make` builds, of other images that `what` names; its result has the input's type.

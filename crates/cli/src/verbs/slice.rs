@@ -2,9 +2,10 @@
 
 use super::planes::Planes;
 use crate::args::{Common, Devices};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::report::{Made, Ran, Report};
+use crate::room::check_whole;
 use apron::Shape;
 use apron::volumes::Slice;
 use std::path::PathBuf;
@@ -46,22 +47,52 @@ fn axis(text: &str) -> Result<usize, String> {
     ["x", "y", "z"].iter().position(|name| *name == text).ok_or_else(|| "must be x, y or z".into())
 }
 
+/// Refuses options of other verbs that mean nothing to a slice, instead of ignoring them.
+fn check(args: &Args) -> Result<()> {
+    let Args { image, common, .. } = args;
+    let given = [
+        (image.pages, "--pages"),
+        (image.resume, "--resume"),
+        (common.page.is_some(), "--page"),
+        (common.variant.is_some(), "--variant"),
+    ];
+    match given.into_iter().find(|option| option.0) {
+        Some((_, option)) => {
+            Err(Error::Usage(format!("slice takes no {option}: it makes one image of a whole volume")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Takes the slice on the host.
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
+    check(args)?;
     let file = args.image.open(&args.output, None, None)?;
     devices.at(format!("reading {}", args.input.display()));
-    let planes = Planes::open_all(&args.common, &args.input)?;
+    let planes = Planes::open(&args.common, &args.input, false)?;
     let (shape, pixel) = (planes.shape, planes.pixel);
+    if planes.volumes > 1 {
+        let what = format!("holds {} volumes of {shape}; a slice is of one", planes.volumes);
+        return Err(Error::input(&args.input, what));
+    }
     let slice = match (args.max, args.at) {
         (true, _) => Slice::Largest,
         (false, at) => Slice::At(at.unwrap_or(shape.sides()[args.axis] / 2)),
     };
     let begun = Instant::now();
+    let plane = Shape { width: shape.width, height: shape.height, channels: shape.channels };
+    let bytes = |samples: u64| samples * pixel.size_bytes() as u64;
     let image = match slice {
         // Of the file no other plane is read.
-        Slice::At(z) if args.axis == 2 && z < shape.depth => planes.read_plane(z)?,
-        _ => planes.read()?.slice(args.axis, slice)?,
+        Slice::At(z) if args.axis == 2 && z < shape.depth => {
+            check_whole(bytes(plane.samples()), args.common.memory, "a slice along z")?;
+            planes.read_plane(z)?
+        }
+        _ => {
+            check_whole(bytes(shape.samples()), args.common.memory, "this slice")?;
+            planes.read()?.slice(args.axis, slice)?
+        }
     };
     let ran = apron::Report {
         operation: "slice",
@@ -76,7 +107,6 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         kernels: begun.elapsed(),
         estimate: None,
     };
-    let plane = Shape { width: shape.width, height: shape.height, channels: shape.channels };
     let mut ran = Ran::of("slice", &args.input, (plane, pixel), ran, Duration::ZERO, start);
     ran.pages = Some(shape.depth);
     let out_type = args.image.out_type(None, pixel);

@@ -31,10 +31,21 @@ impl Input {
     /// # Errors
     /// If memory was asked for, and the image must be read whole.
     pub(super) fn open(common: &Common, path: &Path, whole: Option<&str>) -> Result<Option<Input>> {
-        Input::open_with(common, path, whole, false)
+        let opened = Input::open_with(common, path, whole, false)?;
+        if let Some(input) = &opened {
+            input.warn(common);
+        }
+        Ok(opened)
     }
 
-    /// Opens an image as [`open`](Self::open) does; with `complex` also one of complex numbers.
+    /// Warns that pages after the first are not read, if none was asked for.
+    fn warn(&self, common: &Common) {
+        if common.page.is_none() {
+            common.warn(&self.path, self.file.pages(), "; --pages of a filter takes all");
+        }
+    }
+
+    /// Opens an image as [`open`](Self::open) does, without a warning; with `complex` also one of complex numbers.
     fn open_with(common: &Common, path: &Path, whole: Option<&str>, complex: bool) -> Result<Option<Input>> {
         let asked = common.memory.map(|memory| memory.0);
         let memory = asked.unwrap_or_else(room::available);
@@ -53,9 +64,6 @@ impl Input {
         };
         match (whole.or(option), asked) {
             (None, _) => {
-                if common.page.is_none() {
-                    common.warn(path, file.pages(), "; --pages of a filter takes all");
-                }
                 // Other programs and the files' pages need memory, too.
                 let memory = asked.unwrap_or(memory / 2);
                 let memory = left(memory, file.hold(memory / WHOLE))?;
@@ -197,6 +205,7 @@ impl WriteRows for Written<'_> {
 /// A job from file to file that runs strip by strip.
 pub(super) struct Job<'a> {
     pub(super) input: Input,
+    common: &'a Common,
     file: ImageOutput<'a>,
     resume: bool,
 }
@@ -209,7 +218,7 @@ impl<'a> Job<'a> {
     /// As [`Input::open`], and for an output that cannot be written.
     pub(super) fn asked(
         verb: &'static str,
-        common: &Common,
+        common: &'a Common,
         target: &Target<'_>,
         (input, output): (&Path, &'a Path),
         devices: &Devices,
@@ -225,16 +234,16 @@ impl<'a> Job<'a> {
             complex::check(verb, &file, target.out_type, input.pixel_type())?;
         }
         let file = file.with_metadata(apron_files::read_metadata(devices.origin(&input.path), 1));
-        Ok(Some(Job { input, file, resume: target.args.resume }))
+        Ok(Some(Job { input, common, file, resume: target.args.resume }))
     }
 
     /// Checks that no memory was asked for: the operation, which `what` names, has no strips.
     ///
     /// # Errors
     /// If it was.
-    pub(super) fn whole(&self, common: &Common, what: &str) -> Result<()> {
+    pub(super) fn whole(&self, what: &str) -> Result<()> {
         let bytes = self.input.shape().samples() * self.input.pixel_type().size_bytes() as u64;
-        Ok(check_whole(bytes, common.memory, what)?)
+        Ok(check_whole(bytes, self.common.memory, what)?)
     }
 
     /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it
@@ -252,6 +261,7 @@ impl<'a> Job<'a> {
         run_rows: impl FnOnce(&dyn WriteRows, u64) -> apron::Result<apron::Report>,
     ) -> Result<Report> {
         let start = Instant::now();
+        self.input.warn(self.common);
         let memory = left(self.input.memory, self.file.held_bytes(out, out_type))?;
         let mut ran = None;
         let fill = |draft: &RowsDraft<'_>, before: u32| {

@@ -16,8 +16,12 @@ use crate::{Error, Mask, Result, Taps};
 /// # Errors
 /// [`Error::Parameter`] for a sigma or truncate that is negative or not finite, or a radius above 32767.
 pub fn gaussian(sigma: f64, truncate: f64) -> Result<Taps> {
-    Taps::from_f64(bell(sigma, truncate)?)
+    let bell = bell(sigma, truncate)?;
+    if sigma <= NO_SIGMA { Ok(Taps::unit()) } else { Taps::from_f64(bell) }
 }
+
+/// Largest sigma of an axis that SciPy's `gaussian_filter` leaves out.
+const NO_SIGMA: f64 = 1e-15;
 
 /// Returns the taps in f64.
 fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
@@ -62,10 +66,12 @@ pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps
     if order > 0 && sigma == 0.0 {
         return Err(Error::parameter("gaussian", "sigma", sigma, format!("above 0 with order {order}")));
     }
+    if order == 0 {
+        return gaussian(sigma, truncate);
+    }
     let (bell, square) = (bell(sigma, truncate)?, sigma * sigma);
     let radius = bell.len() as i64 / 2;
     let derivative = |x: f64| match order {
-        0 => 1.0,
         1 => x / square,
         2 => (x * x - square) / (square * square),
         _ => (x * x - 3.0 * square) * x / (square * square * square),
@@ -82,7 +88,7 @@ pub fn mean(size: u32) -> Result<Taps> {
     if size == 0 || size > crate::MAX_MASK_SIDE {
         return Err(Error::parameter("box", "size", size, format!("1 to {}", crate::MAX_MASK_SIDE)));
     }
-    Taps::from_f64(vec![1.0 / size as f64; size as usize])
+    if size == 1 { Ok(Taps::unit()) } else { Taps::from_f64(vec![1.0 / size as f64; size as usize]) }
 }
 
 /// Named masks: name, width, height, divisor, taps.

@@ -3,8 +3,9 @@
 use super::works::{correlate, histogram, mean, picture, separable, shape, uneven};
 use crate::verbs::bench::images::Picture;
 use crate::verbs::bench::{median, milliseconds};
-use apron::{AnyImage, Device, PixelType, PointOp, Result};
-use apron_core::{FilterProblem, LocalStd, Pointwise, Problem};
+use apron::volumes::{VolumeBorders, VolumeExtent, VolumeMask, VolumeWeights};
+use apron::{AnyImage, Border, Cast, Device, Extent, Mask, PixelType, PointOp, Result, Taps, timed_as};
+use apron_core::{Fft, FilterProblem, LocalStd, Pointwise, Problem, Scaled, VolumeFilter, Weights};
 use apron_plan::tuning::Work;
 use apron_testkit::histogram_of;
 use std::fmt::Write;
@@ -21,6 +22,15 @@ const SEPARABLE: &[u32] = &[3, 9, 17, 33, 65, 257];
 const DENSE: &[u32] = &[3, 5, 7, 15, 31, 64];
 const BOXES: &[u32] = &[3, 15, 63, 255];
 const DEVIATIONS: &[u32] = &[15, 63];
+/// Sides of masks that are transformed, of types whose sums are f32.
+const TRANSFORMED: &[u32] = &[7, 31, 127];
+/// Taps along each axis, and sides of masks, of sums with integer results that are scaled.
+const SCALED: (&[u32], &[u32]) = (&[3, 17, 65], &[3, 7, 15]);
+/// As [`SCALED`], of volumes, for these types.
+const VOLUMES: (&[u32], &[u32]) = (&[3, 9, 33], &[3, 5, 7]);
+const VOLUME_TYPES: &[(PixelType, PixelType)] = &[(F32, F32), (U8, U8), (U16, U16)];
+/// Width, height and depth of volumes, of as many voxels as [`SIZES`] have pixels.
+const VOLUME_SIZES: [[u32; 3]; 2] = [[32, 32, 64], [128, 128, 256]];
 /// Products above which a workload is left out: it is estimated from fewer taps.
 const MOST_PRODUCTS: u64 = 1 << 33;
 
@@ -38,7 +48,7 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             let shape = shape(&picture)?;
             let mut add = |problem: Problem| -> Result<()> {
                 let side = Work::of(&problem).side as u64;
-                let taps = if problem.operation() == "correlate" { side * side } else { side };
+                let taps = if matches!(timed_as(&problem), "correlate" | "scaled") { side * side } else { side };
                 if picture.samples() * taps <= MOST_PRODUCTS {
                     works.push((picture, problem));
                 }
@@ -63,10 +73,46 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
                 add(FilterProblem::LocalStd(LocalStd { shape, src, dst, width: side, height: side, border, extent })
                     .into())?;
             }
+            let (border, extent, factor, offset) = (Border::Replicate, Extent::Same, 0.5, 1.0);
+            for &side in few(TRANSFORMED).iter().filter(|_| dst == F32) {
+                let mask = Mask::new(side, side, uneven(side * side))?;
+                add(FilterProblem::Fft(Fft { shape, src, mask, border, extent }).into())?;
+            }
+            let scaled = |weights| {
+                FilterProblem::Scaled(Scaled { shape, src, dst, weights, factor, offset, border, extent }).into()
+            };
+            for &taps in few(SCALED.0).iter().filter(|_| !dst.is_float()) {
+                let taps = Taps::new(uneven(taps))?;
+                add(scaled(Weights::Separable(taps.clone(), taps)))?;
+            }
+            for &side in few(SCALED.1).iter().filter(|_| !dst.is_float()) {
+                add(scaled(Weights::Dense(Mask::new(side, side, uneven(side * side))?)))?;
+            }
             let op = PointOp::weighted(0.5, 0.0, 1.0);
             add(FilterProblem::Pointwise(Pointwise { shape, src, second: None, dst, op }).into())?;
             if src == dst && src != F16 {
                 add(histogram(&picture, 256)?)?;
+            }
+        }
+    }
+    let sizes = if quick { &[[16, 8, 8]] } else { &VOLUME_SIZES[..] };
+    for &[width, height, depth] in sizes {
+        for &(src, dst) in VOLUME_TYPES {
+            let picture = picture(src, (width, height * depth), 1);
+            let mut add = |weights| -> Result<()> {
+                let (shape, divisor, cast, extent) = (shape(&picture)?, 1.0, Cast::default(), VolumeExtent::Same);
+                let borders = VolumeBorders::from(Border::Replicate);
+                let filter = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent };
+                works.push((picture, FilterProblem::Volume(filter).into()));
+                Ok(())
+            };
+            for &taps in few(VOLUMES.0) {
+                let taps = || Taps::new(uneven(taps));
+                add(VolumeWeights::Separable([taps()?, taps()?, taps()?]))?;
+            }
+            for &side in few(VOLUMES.1) {
+                let taps: Vec<f64> = uneven(side.pow(3)).into_iter().map(f64::from).collect();
+                add(VolumeWeights::Dense(VolumeMask::new(side, side, side, taps)?))?;
             }
         }
     }
@@ -103,14 +149,14 @@ pub(super) fn time(device: &Device, problem: &Problem, image: &AnyImage<'_>, qui
 }
 
 /// Formats the table.
-pub(super) fn table(cpu: &str, facts: &[(String, String)], rows: &[(Work, f64)]) -> String {
+pub(super) fn table(cpu: &str, facts: &[(String, String)], rows: &[(Problem, f64)]) -> String {
     let mut text: String = facts.iter().map(|(key, value)| format!("# {key}: {value}\n")).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let _ = writeln!(text, "{COLUMNS}");
     let cpu = cpu.replace(',', " ");
-    for (work, ms) in rows {
-        let samples = work.width as u64 * work.height as u64 * work.channels as u64;
-        let Work { operation, src, dst, side, .. } = work;
+    for (problem, ms) in rows {
+        let (Work { src, dst, side, width, height, channels, .. }, operation) = (Work::of(problem), timed_as(problem));
+        let samples = width as u64 * height as u64 * channels as u64;
         let _ = writeln!(text, "{cpu},{threads},{operation},{src},{dst},{side},{samples},{ms:.5}");
     }
     text
@@ -125,10 +171,22 @@ mod tests {
         let mut rows = Vec::new();
         for (picture, problem) in works(true).unwrap() {
             let ms = time(&Device::cpu(), &problem, &picture.make().unwrap(), true).unwrap();
-            rows.push((Work::of(&problem), ms));
+            rows.push((problem, ms));
         }
-        let operations = ["separable", "correlate", "box", "local-std", "pointwise", "histogram"];
-        assert!(operations.iter().all(|operation| rows.iter().any(|(work, _)| work.operation == *operation)));
+        let operations = [
+            "separable",
+            "correlate",
+            "fft",
+            "scaled",
+            "scaled-separable",
+            "box",
+            "local-std",
+            "pointwise",
+            "volume",
+            "volume-separable",
+            "histogram",
+        ];
+        assert!(operations.iter().all(|operation| rows.iter().any(|(problem, _)| timed_as(problem) == *operation)));
         let text = table("A, B", &[("cpu".into(), "A, B".into())], &rows);
         let mut lines = text.lines();
         assert_eq!((lines.next(), lines.next()), (Some("# cpu: A, B"), Some(COLUMNS)));

@@ -134,7 +134,8 @@ fn run_cpu(args: &Args, pattern: &str, start: Instant) -> Result<()> {
             last = Some((picture, picture.make()?));
         }
         if let Some((_, image)) = &last {
-            rows.push((work, cpu::time(&device, &problem, image, args.quick)?));
+            let ms = cpu::time(&device, &problem, image, args.quick)?;
+            rows.push((problem, ms));
         }
     }
     if rows.is_empty() {
@@ -146,7 +147,8 @@ fn run_cpu(args: &Args, pattern: &str, start: Instant) -> Result<()> {
     facts.push(("sweep".into(), format!("apron tune --device cpu, {} workloads in {took:.0} s", rows.len())));
     let table = cpu::table(&cpu, &facts, &rows);
     if args.json {
-        let rows = rows.iter().map(|(work, ms)| serde_json::json!({ "work": work.to_string(), "ms": ms }));
+        let name = |problem| Work::of(problem).to_string();
+        let rows = rows.iter().map(|(problem, ms)| serde_json::json!({ "work": name(problem), "ms": ms }));
         print(&format!("{}\n", serde_json::json!({ "device": "cpu", "rows": rows.collect::<Vec<_>>() })))?;
     } else {
         print(&table)?;
