@@ -49,7 +49,8 @@ fn is_taken(variant: &Variant, case: &Case) -> bool {
     apron_plan::plan(&case.problem, Some(variant.name), &Machine::EMULATED).is_ok()
 }
 
-/// Adds the examples of all variants and, of variants that take few of the cases, more: over other borders, with random taps.
+/// Adds the examples of all variants and, of variants that take few of the cases, more: over other borders, with random
+/// taps.
 pub(crate) fn limits(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     for variant in VARIANTS.iter() {
         let examples: Vec<Case> = examples(variant, next()).collect();

@@ -7,8 +7,8 @@
 //! columns:  each lane adds the row that enters the windows to its columns' sums, and subtracts the row that leaves
 //! prefix:   a scan over the lanes, then one addition per sample; the prefix sums go to shared memory
 //! barrier
-//! windows:  the prefix sum where a window ends, from shared memory, less the one where it starts, which is the lane's own; one
-//!           product makes it a mean
+//! windows:  the prefix sum where a window ends, from shared memory, less the one where it starts, which is the lane's
+//!           own; one product makes it a mean
 //! store:    the means wait in shared memory until after the next row's barrier, and leave as words of the output
 //! ```
 //!

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! each thread: samples of two columns, a block's width apart
-//!     for each tap: load the two samples that enter the windows of fifteen rows, and the tap; add eight products to each
+//!     for each tap: load the two samples that enter the windows of fifteen rows, and the tap; add eight products to
+//!         each
 //! ```
 //!
 //! Per sixteen multiply-adds: two loads of samples, adjacent along a warp, and one of a tap from constant memory. No

@@ -1,7 +1,8 @@
 //! A mask of any number of taps, with eight rows of four outputs per thread in registers.
 //!
 //! ```text
-//! each thread: four samples of a row, a block's width apart, and the same columns of the seven rows below, in one plane
+//! each thread: four samples of a row, a block's width apart, and the same columns of the seven rows below, in one
+//!     plane
 //! for each plane of the mask, for each input row under its outputs, for each column of the mask:
 //!     load the four samples
 //!     for each of the eight output rows whose mask covers the input row: load the tap; add four products

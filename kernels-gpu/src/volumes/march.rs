@@ -1,7 +1,8 @@
 //! Taps along x, y and z, in one launch that marches through the planes.
 //!
 //! ```text
-//! each block: 64 columns of 32 rows (16 where sums are f64), in some planes; each plane of the input from front to back, one barrier for each:
+//! each block: 64 columns of 32 rows (16 where sums are f64), in some planes; each plane of the input from front to
+//!     back, one barrier for each:
 //!     start copying the tile of a later plane into shared memory
 //!     sums along x of all rows of this plane's tile: four adjacent ones per thread, into shared memory
 //!     sums along y of the plane before: two or four of a column per thread, in registers

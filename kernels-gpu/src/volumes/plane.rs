@@ -1,7 +1,8 @@
 //! Filters of images of f64, in one launch that goes down the rows: taps along x and y, or a mask.
 //!
 //! ```text
-//! each block: 256 adjacent output samples in a band of rows; input rows from the top, four of them and one barrier at a time:
+//! each block: 256 adjacent output samples in a band of rows; input rows from the top, four of them and one barrier at
+//!     a time:
 //!     start copying later rows into shared memory
 //!     a column per thread: for each of the four rows, the sum along x, or the products of the mask's rows
 //!     add it to the sums of all output rows that see this row: a ring in registers; the oldest is done
@@ -20,8 +21,8 @@ use apron_abi::{
 /// The kernel for up to `TAPS` taps along y and any along x; if `DENSE`, for a mask of `TAPS` x `TAPS`.
 ///
 /// Launch contract: the buffers are as large as the parameters say; the depth is 1; the mask reaches over at most
-/// [`VOLUMES_PLANE_HALO`] samples beside the first. Taps along y are at the end of their `TAPS` places, and taps along x
-/// behind them.
+/// [`VOLUMES_PLANE_HALO`] samples beside the first. Taps along y are at the end of their `TAPS` places, and taps along
+/// x behind them.
 pub struct Plane<const TAPS: usize, const DENSE: bool>;
 
 const COLUMNS: u32 = VOLUMES_PLANE_COLUMNS;

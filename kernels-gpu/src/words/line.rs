@@ -2,7 +2,8 @@
 //! from global memory, one or two per four samples and four taps, and the caches serve what neighbours share.
 //!
 //! ```text
-//! list the image's samples (rows: only at the border) or rows that replace those under the block; copy the taps; barrier
+//! list the image's samples (rows: only at the border) or rows that replace those under the block; copy the taps;
+//!     barrier
 //! for each four taps:
 //!     load the words under the next four
 //!     unpack those under these four, and add to the sums of 4 x 4 outputs (of rows of several channels 4 x 2)

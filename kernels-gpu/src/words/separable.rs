@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! copy the tile of 16 output rows; barrier
-//! each warp, for every eighth row of the tile, two at a time: sum along it, and store the sums in shared memory; barrier
+//! each warp, for every eighth row of the tile, two at a time: sum along it, and store the sums in shared memory;
+//!     barrier
 //! for each row of sums under the thread's 4x2 outputs: add its contribution to both rows
 //! store the sums as words
 //! ```

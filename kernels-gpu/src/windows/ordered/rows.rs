@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! wait for a tile of input; barrier
-//! chunks:  each thread replaces a chunk by its suffix sums (heads), prefix sums (tails) and total, as windows need them
+//! chunks:  each thread replaces a chunk by its suffix sums (heads), prefix sums (tails) and total, as windows need
+//!          them
 //! barrier; start copying the next tile                                                           (border by index map)
 //! middles: each thread adds up the totals between the heads and the tails of a chunk of windows
 //! barrier                                     (unless the windows reach into further tiles, which come first)

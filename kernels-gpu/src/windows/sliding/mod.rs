@@ -4,11 +4,13 @@
 //! [`WINDOWS_ROWS`](apron_abi::WINDOWS_ROWS) rows per step:
 //!
 //! ```text
-//! columns:  each thread owns quads of adjacent samples. For each row of the step it adds the row that enters the windows to the
-//!           sums of its columns, subtracts the row that leaves, and stores the sums
-//! barrier   (beside the image's left and right edge: then the sums of columns outside are copied from those inside, barrier)
-//! windows:  each warp owns a row, each lane a segment of it, of one channel. A lane adds up its segment; by a scan of the
-//!           segments it knows its first window, and slides: one sum enters, one leaves. Its outputs wait in shared memory
+//! columns:  each thread owns quads of adjacent samples. For each row of the step it adds the row that enters the
+//!           windows to the sums of its columns, subtracts the row that leaves, and stores the sums
+//! barrier   (beside the image's left and right edge: then the sums of columns outside are copied from those inside,
+//!           barrier)
+//! windows:  each warp owns a row, each lane a segment of it, of one channel. A lane adds up its segment; by a scan of
+//!           the segments it knows its first window, and slides: one sum enters, one leaves. Its outputs wait in
+//!           shared memory
 //! barrier
 //! store:    each thread stores quads of adjacent outputs
 //! ```

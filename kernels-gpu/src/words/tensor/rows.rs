@@ -7,7 +7,8 @@
 //! start to copy the tile; copy the digits of the taps; barrier
 //! arrange the digits as the matrix products want them; wait for the tile; barrier
 //! for each group of ROWS output rows of the warp:
-//!     for each row of the mask: ROWS * PAIRS * 2 products per plane and digit, without the lower of two planes by the lowest digit
+//!     for each row of the mask: ROWS * PAIRS * 2 products per plane and digit, without the lower of two planes by the
+//!         lowest digit
 //!     round the sums
 //!     sum again, in f64, those that may be on either side of a half
 //!     store them as words
