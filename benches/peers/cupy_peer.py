@@ -25,13 +25,14 @@ def prepare(work):
             return lambda: cupy.histogram(samples, 256, (0, 1))
         return lambda: cupy.bincount(samples, minlength=256)
     out = cupy.empty_like(image)
+    sums = cupy.float64 if work.pixel == "f64" else cupy.float32
     if work.operation == "volume":
-        return volume(work, image, out)
+        return volume(work, image, out, sums)
     if work.operation in ("separable", "gauss"):
         taps = peer.weights(2 * work.radius() + 1) if work.operation == "separable" else [1, 4, 6, 4, 1]
-        taps = cupy.asarray(taps, cupy.float32)
+        taps = cupy.asarray(taps, sums)
         taps /= taps.sum()
-        between = cupy.empty(image.shape, cupy.float32)
+        between = cupy.empty(image.shape, sums)
 
         def both():
             ndimage.correlate1d(image, taps, axis=1, output=between, mode="nearest")
@@ -46,11 +47,11 @@ def prepare(work):
     return lambda: ndimage.correlate(image, mask, output=out, mode="nearest")
 
 
-def volume(work, image, out):
+def volume(work, image, out, sums):
     """Taps along the three axes, a mask of three dimensions, or a mean."""
     if (side := work.side()) is None:
         taps = cupy.asarray(peer.weights(2 * work.radius() + 1))
-        between = [cupy.empty(image.shape, cupy.float32) for _ in range(2)]
+        between = [cupy.empty(image.shape, sums) for _ in range(2)]
 
         def all_axes():
             ndimage.correlate1d(image, taps, axis=2, output=between[0], mode="nearest")

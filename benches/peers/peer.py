@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-NAME = re.compile(r"([\w-]+) (u8|u16|f32) (\d+)x(\d+)(?:x(\d+))? (.*)")
+NAME = re.compile(r"([\w-]+) (u8|u16|i16|f32|f64) (\d+)x(\d+)(?:x(\d+))? (.*)")
 
 
 class Work:
@@ -48,8 +48,10 @@ class Work:
         if self.depth > 1:
             shape = (self.depth,) + shape
         random = np.random.default_rng(1)
-        if self.pixel == "f32":
-            return random.random(shape, dtype=np.float32)
+        if self.pixel in ("f32", "f64"):
+            return random.random(shape, dtype=np.float32 if self.pixel == "f32" else np.float64)
+        if self.pixel == "i16":
+            return random.integers(-32768, 32768, shape, dtype=np.int16)
         if self.pixel == "u16":
             return random.integers(0, 256, shape, dtype=np.uint16) * np.uint16(257)
         if self.rest == "constant":

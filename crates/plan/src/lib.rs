@@ -75,13 +75,20 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
     }
     if let Some(of_floats) = widen::of_floats(problem) {
         // Kernels of the 16-bit type itself are preferred where they take the problem.
-        if let Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_)) = problem {
-            match by_own(table, problem, variant, machine) {
-                Err(Error::Unsupported { .. }) => {}
-                planned => return planned,
+        let own = match problem {
+            Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_)) => {
+                match by_own(table, problem, variant, machine) {
+                    Err(refused @ Error::Unsupported { .. }) => Some(refused),
+                    planned => return planned,
+                }
             }
-        }
-        return Ok(widen::widened(problem, &of_floats, plan_from(table, &of_floats, variant, machine)?));
+            _ => None,
+        };
+        return match (plan_from(table, &of_floats, variant, machine), own) {
+            // Told of the samples that were given, not of those that they would have become.
+            (Err(Error::Unsupported { .. }), Some(refused)) => Err(refused),
+            (recipe, _) => Ok(widen::widened(problem, &of_floats, recipe?)),
+        };
     }
     if let Problem::Filter(FilterProblem::LowRank(sum)) = problem {
         return low_rank::summed(sum, |term| plan_from(table, term, variant, machine));

@@ -114,6 +114,15 @@ mod tests {
     };
 
     #[test]
+    fn a_refusal_names_the_samples_that_were_given() {
+        let taps = || Taps::new(vec![1.0 / 3.0; 3]).unwrap();
+        let (shape, src, border, extent) = (Shape::new(20, 10, 1).unwrap(), PixelType::U16, Border::Wrap, Extent::Same);
+        let problem = Separable { shape, src, dst: src, taps_x: taps(), taps_y: taps(), border, extent };
+        let error = plan(&problem.into(), Some("words-tensor-axes"), &Machine::EMULATED).unwrap_err().to_string();
+        assert!(error.contains("u16 to u16"), "{error}");
+    }
+
+    #[test]
     fn one_launch_more_makes_floats() {
         let shape = Shape::new(20, 10, 3).unwrap();
         let (src, dst, border, extent) = (PixelType::U16, PixelType::I16, Border::Constant(0.5), Extent::Same);
