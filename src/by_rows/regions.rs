@@ -63,7 +63,7 @@ pub(super) fn run(
         return Err(unsupported(OPERATION, "this filter, whose result has another size than the image"));
     }
     // Chunks of rows order the sums of boxes: strips, and what they read, begin at one.
-    let chunk = if sums_boxes(formula) { BOX_CHUNK } else { 1 };
+    let chunk = if options.stored || sums_boxes(formula) { BOX_CHUNK } else { 1 };
     let reach = (formula.window().1 - 1).next_multiple_of(chunk);
     let wraps = options.borders.y == Border::Wrap;
     let first = first_row(out, shape.height);
