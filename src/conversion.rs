@@ -5,7 +5,9 @@ use crate::choice::Choice;
 use crate::filter::Filtering;
 use crate::options::Options;
 use crate::target::Room;
-use crate::{Border, Borders, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Result, Shape, Source, Taps};
+use crate::{
+    Border, Borders, Cast, Error, Extent, Formula, Overflow, PixelType, PointOp, Region, Result, Shape, Source, Taps,
+};
 use apron_core::{FilterProblem, Pointwise, VolumeExtent, VolumeFilter, VolumeWeights, filters};
 
 /// When samples are converted, and to or from which type.
@@ -158,9 +160,9 @@ impl Filtering<'_> {
     /// where they are not stored, and for a filter of one pass.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a filter that has no passes, and for a region of the result.
+    /// [`Error::Parameter`] for a filter that has no passes.
     pub(crate) fn passes(&self, formula: &Formula, dst: PixelType) -> Result<Option<[Stage; 2]>> {
-        let Options { stored: true, anchor, extent, .. } = self.options else { return Ok(None) };
+        let Options { stored: true, anchor, .. } = self.options else { return Ok(None) };
         let wrong = |value, limit: &str| Err(Error::parameter("filter", "store between passes", value, limit));
         let (x, y) = match formula {
             Formula::Separable(x, y) => (x.clone(), y.clone()),
@@ -176,9 +178,6 @@ impl Filtering<'_> {
         let is_one = |taps: &Taps| taps.taps_f64() == [1.0];
         if is_one(&x) || y.is_unit() || is_one(&y) && self.source.pixel_type() == dst {
             return Ok(None);
-        }
-        if let Extent::Region(_) = extent {
-            return wrong("asked for with a region", "left out, or used with the whole result");
         }
         let (of_columns, of_rows) = (Formula::Separable(Taps::unit(), y), Formula::Separable(x, Taps::unit()));
         // Means of integers are quotients of their sums.
@@ -200,9 +199,17 @@ impl Filtering<'_> {
         dst: PixelType,
         room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        let options = Options { stored: false, anchor: *first_anchor, ..self.options };
+        // The first pass computes all columns of a region's rows; of these, the second takes what its windows see.
+        let [of_first, of_second] = match self.options.extent {
+            Extent::Region(Region { x, y, width, height }) => {
+                let all = self.source.shape().width;
+                [Region { x: 0, y, width: all, height }, Region { x, y: 0, width, height }].map(Extent::Region)
+            }
+            extent => [extent; 2],
+        };
+        let options = Options { stored: false, anchor: *first_anchor, extent: of_first, ..self.options };
         let between = Filtering { options, ..self.of(self.source.view()) }.solve(first, dst, None)?.into_image();
-        let options = Options { anchor: *anchor, ..options };
+        let options = Options { anchor: *anchor, extent: of_second, ..options };
         let mut result = Filtering { options, ..self.of(Source::Device(&between)) }.solve(second, dst, room)?;
         result.made.report.copy_in += between.made.report.copy_in;
         result.made.before.push(between.made);
@@ -266,6 +273,28 @@ mod tests {
         assert_eq!(of(dense(2.0), byte, byte, Border::Constant(256.0)), double);
         assert_eq!(of(dense(2.0), PixelType::U16, byte, Border::Replicate), double);
         assert_eq!(of(Formula::Mean(3, 1), byte, byte, Border::Replicate), double);
+    }
+
+    #[test]
+    fn a_region_of_stored_passes_is_a_part_of_the_whole() {
+        let image = Image::from_fn(9, 8, 2, |x, y, channel| (x * 89 + y * 57 + channel * 31 + x * y) as u8).unwrap();
+        let (x, y) = sobel();
+        for device in [Device::cpu(), Device::emulator(), Device::reference()] {
+            for formula in [Formula::Mean(3, 4), Formula::Separable(x.clone(), y.clone())] {
+                for border in [Border::Wrap, Border::Constant(7.0)] {
+                    let run = |extent| {
+                        let filter = device.apply(&image, formula.clone()).border(border).out_type(PixelType::I16);
+                        filter.store_between_passes(true).extent(extent).run().unwrap().download::<i16>().unwrap()
+                    };
+                    let whole = run(Extent::Same);
+                    for (x, y, width, height) in [(2, 3, 5, 4), (0, 7, 9, 1), (8, 0, 1, 8)] {
+                        let found = run(Extent::Region(Region { x: x as i32, y: y as i32, width, height }));
+                        let expected = whole.region(x, y, width, height).unwrap();
+                        assert_eq!(found.packed(), expected.packed(), "{formula:?} {border:?} {x},{y}");
+                    }
+                }
+            }
+        }
     }
 
     /// Returns the quotient of integers, rounded by a cast, of all 64 bits.

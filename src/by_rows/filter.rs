@@ -51,7 +51,7 @@ impl<F: Named> FilterBuilder<'_, F> {
         let (formula, dst) = self.asked()?;
         let problem = stated(&formula, self.source.shape(), (self.source.pixel_type(), dst), &self.options)?;
         match problem.map(|problem| problem.with_borders(self.options.borders)).transpose()? {
-            Some(Padded { filter, .. }) => Ok((filter.window()?.out, dst)),
+            Some(Padded { filter, .. }) => Ok((filter.out_shape()?, dst)),
             None => Ok((self.source.shape(), dst)),
         }
     }
@@ -217,6 +217,26 @@ mod tests {
     use super::*;
     use crate::{Border, Extent, Image, Mask};
     use apron_core::Correlate;
+
+    #[test]
+    fn the_result_of_a_filter_that_is_restated_or_converted_is_known() {
+        let (device, shape) = (Device::cpu(), Shape::new(5, 4, 2).unwrap());
+        for src in [PixelType::F16, PixelType::F32, PixelType::F64] {
+            let image = AnyImage::from_bytes(src, shape, |bytes| {
+                bytes.fill(0);
+                Ok(())
+            });
+            let image = image.unwrap();
+            for dst in PixelType::ALL {
+                let mean = |border| device.box_filter(&image, 3, 3).out_type(dst).border(border).result().unwrap();
+                assert_eq!(mean(Border::Wrap), (shape, dst), "{src}");
+                assert_eq!(mean(Border::Crop), (Shape::new(3, 2, 2).unwrap(), dst), "{src}");
+            }
+        }
+        let image = Image::new(5, 4, 2, vec![0u8; 40]).unwrap();
+        assert!(device.box_filter(&image, 0, 3).border(Border::Constant(0.5)).result().is_err());
+        assert!(device.box_filter(&image, 3, 3).border(Border::Constant(0.5)).result().is_ok());
+    }
 
     #[test]
     fn a_strip_that_does_not_fit_on_the_device_is_computed_by_halves() {

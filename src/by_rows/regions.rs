@@ -63,7 +63,7 @@ pub(super) fn run(
         return Err(unsupported(OPERATION, "this filter, whose result has another size than the image"));
     }
     // Chunks of rows order the sums of boxes: strips, and what they read, begin at one.
-    let chunk = if sums_boxes(formula) { BOX_CHUNK } else { 1 };
+    let chunk = if options.stored || sums_boxes(formula) { BOX_CHUNK } else { 1 };
     let reach = (formula.window().1 - 1).next_multiple_of(chunk);
     let wraps = options.borders.y == Border::Wrap;
     let first = first_row(out, shape.height);
@@ -80,12 +80,15 @@ pub(super) fn run(
     pipeline(&strips, |strip, pool| read_runs(rows, &strip.read, pool), solve, out)
 }
 
-/// Whether a formula has means or deviations of windows.
+/// Whether a formula has means or deviations of windows, or equal weights, which are summed as boxes are.
 fn sums_boxes(formula: &Formula) -> bool {
+    let equal = |taps: &[f32]| taps.iter().all(|&tap| tap == taps[0]);
     match formula {
         Formula::Mean(..) | Formula::LocalStd(..) => true,
+        Formula::Dense(mask) => equal(mask.taps()),
+        Formula::Separable(x, y) => equal(x.taps()) && equal(y.taps()),
         Formula::Pointwise { x, y, .. } => sums_boxes(x) || y.as_ref().is_some_and(|y| sums_boxes(y)),
-        Formula::Image | Formula::Dense(_) | Formula::Separable(..) => false,
+        Formula::Image => false,
     }
 }
 

@@ -35,7 +35,7 @@ impl VolumeFilterBuilder<'_> {
     /// let (device, volume) = (Device::cpu(), Volume::from_fn(2, 2, 90, 1, |_, _, z, _| (z * z / 32) as u8)?);
     /// let mean = volumes::mean([1, 1, 3])?;
     /// let rows = Rows(Mutex::default());
-    /// let report = device.filter_volume(&volume, mean.clone()).run_rows(&rows, 160)?;
+    /// let report = device.filter_volume(&volume, mean.clone()).run_rows(&rows, 128)?;
     /// assert!(report.why.ends_with("in 30 strips")); // of three planes
     /// let whole = device.filter_volume(&volume, mean).run()?.download::<u8>()?;
     /// assert_eq!(rows.0.into_inner().unwrap(), whole.packed()[..]);
@@ -62,12 +62,16 @@ impl VolumeFilterBuilder<'_> {
         let first = first_row(out, height * shape.depth) / height;
         let wraps = options.borders.z == Border::Wrap;
         let reach = reach(&formula, options.anchor.map(|[.., z]| z));
-        let slabs = slabs((shape, first), (&formula, src, dst), (reach, wraps), memory)?;
+        // What reads the volume itself copies a region of it.
+        let has_regions = !reads_volume(&formula);
+        // Without regions a slab's result has all planes that are read; of sums that are stored there are those of two
+        // passes.
+        let whole = dst.size_bytes() as u64 * (u64::from(!has_regions) + 2 * u64::from(options.stored));
+        let between = whole + between(&formula, (src, dst));
+        let slabs = slabs((shape, first), (src, dst, between), (reach, wraps), memory)?;
         let rows_of = |planes: &Range<u32>| planes.start * height..planes.end * height;
         // One device for all slabs: what is chosen by a volume's size is chosen by that of the whole.
         let device = device.for_slabs(parts::job(&formula, (&source.stack, source.depth), dst, &options, true));
-        // What reads the volume itself copies a region of it, and sums that are stored have none.
-        let has_regions = !options.stored && !reads_volume(&formula);
         let solve = |slab: &Strip, stack: &AnyImage<'_>, pool: &Pool| {
             let planes = slab.read.iter().map(|run| run.end - run.start).sum();
             let source = VolumeSource::from_stack(stack, planes)?;
@@ -130,25 +134,27 @@ fn between(formula: &VolumeFormula, (src, dst): (PixelType, PixelType)) -> u64 {
     }
 }
 
-/// Returns the slabs from a plane on whose images together take at most `memory` bytes.
+/// Returns the slabs from a plane on whose images together take at most `memory` bytes; the one that is computed has
+/// `between` bytes of intermediate results per voxel and channel that it reads.
 fn slabs(
     (shape, first): (VolumeShape, u32),
-    (formula, src, dst): (&VolumeFormula, PixelType, PixelType),
+    (src, dst, between): (PixelType, PixelType, u64),
     (reach, wraps): (u32, bool),
     memory: u64,
 ) -> Result<Vec<Strip>> {
-    let (samples, between) = (shape.plane().samples(), between(formula, (src, dst)));
-    let read = samples * (src.size_bytes() as u64 + between + dst.size_bytes() as u64);
-    let bytes = |slab: &Strip| slab.read.iter().map(|run| u64::from(run.end - run.start)).sum::<u64>() * read;
+    let plane = shape.plane().samples();
+    // Intermediate results are those of the slab that is computed; twice, since some stay beside their successors.
+    let read = plane * (STRIPS_AT_A_TIME * src.size_bytes() as u64 + 2 * between);
+    let made = plane * STRIPS_AT_A_TIME * dst.size_bytes() as u64;
     let of = |planes: Range<u32>| Strip::of(planes, (shape.depth, reach), wraps);
-    let budget = memory / STRIPS_AT_A_TIME;
     let middle = shape.depth / 2;
-    let one = bytes(&of(middle..middle + 1));
-    if one > budget {
-        let (value, limit) = (format!("{memory} bytes"), format!("{} or more for one plane", one * STRIPS_AT_A_TIME));
+    let seen: u64 = of(middle..middle + 1).read.iter().map(|run| u64::from(run.end - run.start)).sum();
+    let one = seen * read + made;
+    if one > memory {
+        let (value, limit) = (format!("{memory} bytes"), format!("{one} or more for one plane"));
         return Err(Error::parameter(OPERATION, "memory", value, limit));
     }
-    let planes = (1 + (budget - one) / read).min(shape.depth.into()) as u32;
+    let planes = (1 + (memory - one) / (read + made)).min(shape.depth.into()) as u32;
     Ok((first..shape.depth)
         .step_by(planes as usize)
         .map(|z| of(z..z.saturating_add(planes).min(shape.depth)))

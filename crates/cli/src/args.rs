@@ -354,8 +354,9 @@ pub(crate) fn region(text: &str) -> Result<Region, String> {
     parsed().ok_or_else(|| "must be X,Y,WxH: column and row of its first pixel, and its size".into())
 }
 
-/// Checks the size of the region against the limit of pixels.
+/// Checks the region, and its size against the limit of pixels.
 pub(crate) fn check_region(verb: &'static str, region: Region, common: &Common) -> Result<(), Error> {
+    region.check_for(verb)?;
     let Region { width, height, .. } = region;
     if width as u64 * height as u64 <= common.max_pixels {
         return Ok(());

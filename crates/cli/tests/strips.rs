@@ -29,6 +29,9 @@ fn strips_give_the_bytes_of_the_whole() {
     let folder = Folder::new();
     folder.write("a.npy", npy("|u1", (300, 1200), 1));
     folder.write("f.npy", npy("<f4", (300, 900), 4));
+    let ones = ["1"; 21].join(",");
+    let by_axis = format!("--taps-x {ones} --taps-y {ones} --border wrap,reflect");
+    let stored = format!("--taps-x 1,2,1 --taps-y {ones} --store-between-passes --anchor 2,20 --border constant:1");
     for (verb, image, options) in [
         ("gaussian", "a", "--sigma 2"),
         ("gaussian", "f", "--sigma 2,5 --border wrap"),
@@ -41,8 +44,25 @@ fn strips_give_the_bytes_of_the_whole() {
         ("unsharp", "a", "--sigma 2"),
         ("local-std", "f", "--size 7"),
         ("separable", "f", "--taps-x 1,2,1 --taps-y 1,2,1,5 --full --border replicate"),
+        // Boxes of floats to integers, which are separable filters; and taps of floats that are boxes.
+        ("box", "f", "--size 3 --out-type u8"),
+        ("local-mean", "f", "--size 3x5 --out-type i16 --border crop"),
+        ("local-mean", "f", "--size 21 --out-type i32 --border constant:7 --rounding toward-zero"),
+        ("box", "f", "--size 5 --out-type bool --border wrap"),
+        ("box", "a", "--size 3 --border constant:0.5"),
+        ("separable", "f", &by_axis),
+        ("box", "a", "--size 3 --border replicate --store-between-passes"),
+        ("gaussian", "a", "--sigma 2 --border wrap --store-between-passes"),
+        ("separable", "f", &stored),
     ] {
-        let memory = if image == "a" { "0.4MB" } else { "0.6MB" };
+        // Chunks of rows and intermediate results need more.
+        let more = ["i32", "bool", "wrap,reflect", "--store"].iter().any(|part| options.contains(part));
+        let memory = match (image, more) {
+            ("a", false) => "0.4MB",
+            ("a", true) => "1.2MB",
+            (_, false) => "0.6MB",
+            (_, true) => "3MB",
+        };
         let whole = format!("{verb} {image}.npy whole.npy {options} --device cpu");
         let strips = format!("{verb} {image}.npy strips.npy {options} --device cpu --memory {memory} --json");
         let ended = run(&folder, &whole);

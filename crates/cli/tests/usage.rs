@@ -31,6 +31,9 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("sobel-x, sobel-y", correlate(&["--mask", "blur"])),
         ("inside the mask: 0,0 to 1,1", correlate(&["--mask", "1 2; 3 4", "--anchor", "2,0"])),
         ("X,Y", correlate(&["--mask", "1 2", "--anchor", "-1,0"])),
+        // A mask of equal weights is a box, which was not asked for.
+        ("correlate: region is columns 0 to 0", correlate(&["--mask", "1 1", "--region", "0,0,0x0"])),
+        ("N or T,B,L,R", "pad|missing|b.npy|--by|-20".into()),
         ("sum of taps", correlate(&["--mask", "-1 0 1", "--normalize"])),
         ("one row", "separable|missing|b.npy|--taps-x|1;2|--taps-y|1".into()),
         ("size is 0", "box|missing|b.npy|--size|0x3".into()),
@@ -163,6 +166,8 @@ fn devices_and_variants_that_are_not_there() {
     folder.png("a.png", 1, 1, &[1]);
     let run = ["box", "a.png", "b.png", "--size", "1"];
     folder.fails(2, "variant", &[&run[..], &["--device", "cpu", "--variant", "fast"]].concat());
+    let said = "stats, by a histogram: variant is 'fast'";
+    folder.fails(2, said, &["stats", "a.png", "--device", "cpu", "--variant", "fast"]);
     folder.fails(4, "no gpu", &[&run[..], &["--device", "gpu:99"]].concat());
     match apron::devices() {
         Ok(_) => eprintln!("skipped: there is a GPU"),

@@ -87,6 +87,12 @@ fn several_volumes_are_filtered_one_by_one() {
         assert!(report.contains("\"volumes\":3") && report.contains("\"pages\":60"), "{report}");
         assert_eq!(folder.read::<u16>("o.npy"), (vec![3, 20, 9, 30], expected.clone()), "{memory:?}");
     }
+    // One that is counted stays so.
+    folder.array("one.npy", &[1, 60, 9, 30], &samples);
+    for more in [&[][..], &["--memory", "100KB"], &["--memory", "100KB", "--resume"]] {
+        folder.ok(&[&["box", "one.npy", "o.npy", "--size", "3", "--volume"], more].concat());
+        assert_eq!(folder.read::<u16>("o.npy").0, [1, 60, 9, 30], "{more:?}");
+    }
     folder.ok(&["box", "all.npy", "o.npy", "--size", "1x1x5", "--border", "crop", "--volume"]);
     assert_eq!(folder.read::<u16>("o.npy").0, [3, 16, 9, 30]);
     folder.array("flat.npy", &[3 * 20 * 9, 30], &samples);
@@ -114,6 +120,7 @@ fn slabs_give_the_bytes_of_the_whole() {
         ("box", "--size 3x5x6 --anchor 0,2,5 --border reflect,wrap,wrap"),
         ("gradient", "--out-type f32 --border replicate"),
         ("local-std", "--size 3 --out-type i64"),
+        ("gaussian", "--sigma 1 --store-between-passes --border constant:9"),
         ("separable", "--taps-x 1 --taps-y 1 --taps-z 1,2,3 --border wrap --in-type f64 --rounding toward-zero"),
     ] {
         let words: Vec<&str> = options.split(' ').collect();
@@ -131,10 +138,12 @@ fn slabs_give_the_bytes_of_the_whole() {
         assert!(whole == slabs, "{verb} {options}");
         assert!(whole[0] == whole[1], "{verb} {options}");
     }
+    let whole = "memory is 500000, but must be 1440000 or more: with a result of another size the image is taken whole";
     for (code, part, line) in [
         (2, "or more for one plane", "gaussian large.npy o.npy --sigma 1 --volume --memory 40KB"),
-        (4, "another size than the volume", "box large.npy o.npy --size 3 --border crop --volume --memory 500KB"),
-        (4, "another size than the volume", "box large.npy o.npy --size 3 --full --volume --memory 500KB"),
+        (2, whole, "box large.npy o.npy --size 3 --border crop --volume --memory 500KB"),
+        (2, whole, "box large.npy o.npy --size 3 --full --volume --memory 500KB"),
+        (2, whole, "box large.npy o.npy --size 3 --region 1,1,1,9x9x9 --volume --memory 500KB"),
         (3, "can be resumed", "box large.npy o.tif --size 3 --volume --memory 500KB --resume"),
     ] {
         folder.fails(code, part, &line.split(' ').collect::<Vec<_>>());

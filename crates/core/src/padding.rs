@@ -1,7 +1,7 @@
 //! Filters whose border differs by axis or channel: filters of a padded image.
 
 use crate::window::Sides;
-use crate::{Border, Borders, Extent, FilterProblem, Pad, PixelType, Region, Result, Shape, Window};
+use crate::{Border, Borders, BoxFilter, Extent, FilterProblem, Pad, PixelType, Region, Result, Shape, Window};
 
 /// A filter in up to two steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,22 @@ impl FilterProblem {
         let padding = Pad { shape: *shape, pixel: src, borders, region };
         (*shape, *border, *extent) = (padding.window()?.out, Border::Crop, Extent::Same);
         Ok(Padded { padding: Some(padding), filter: self })
+    }
+
+    /// Returns the output's shape, whatever the types of the samples: a problem that is restated or converted before it
+    /// is solved may have types that it has no [`window`](FilterProblem::window) for.
+    ///
+    /// # Errors
+    /// As [`window`](FilterProblem::window), except for types and what they do not hold.
+    pub fn out_shape(&self) -> Result<Shape> {
+        match self {
+            FilterProblem::Box(problem) => {
+                problem.check()?;
+                let BoxFilter { shape, border, extent, .. } = *problem;
+                Ok(Window::new(BoxFilter::NAME, shape, problem.sides(), border, extent)?.out)
+            }
+            problem => Ok(problem.window()?.out),
+        }
     }
 
     /// Returns the parameters that determine the windows; `None` for a problem without windows.

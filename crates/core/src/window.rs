@@ -55,6 +55,14 @@ impl fmt::Display for Region {
 }
 
 impl Region {
+    /// Checks the region before an operation of this name, whatever that is computed by.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for an empty region, and for one that is beyond the range of border arithmetic.
+    pub fn check_for(&self, operation: &'static str) -> Result<()> {
+        self.check().map_err(|(value, limit)| Error::parameter(operation, "region", value, limit))
+    }
+
     /// Checks that the region is not empty and within the range of border arithmetic; otherwise returns its value and
     /// the limit.
     pub(crate) fn check(&self) -> std::result::Result<(), (String, String)> {
@@ -130,10 +138,10 @@ impl Window {
             },
             Extent::Region(region) => region,
         };
-        region.check().map_err(|(value, limit)| match extent {
-            Extent::Region(_) => Error::parameter(operation, "region", value, limit),
-            _ => Error::Shape { what: "full output", value, limit },
-        })?;
+        match extent {
+            Extent::Region(_) => region.check_for(operation)?,
+            _ => region.check().map_err(|(value, limit)| Error::Shape { what: "full output", value, limit })?,
+        }
         let out = Shape { width: region.width, height: region.height, ..shape };
         Ok(Window { out, origin_x: region.x - anchor.0 as i32, origin_y: region.y - anchor.1 as i32 })
     }

@@ -78,8 +78,8 @@ pub(super) struct Images {
     pixel: PixelType,
     pub(super) complex: bool,
     pub(super) count: u32,
-    /// Number of volumes, whose planes are the images.
-    pub(super) volumes: u32,
+    /// Number of volumes, whose planes are the images; `None` without a dimension that counts them.
+    pub(super) volumes: Option<u32>,
     /// Offset of the first sample, and size of each image, in bytes.
     start: u64,
     image_bytes: u64,
@@ -119,13 +119,13 @@ impl Images {
         let parts = if is_complex { 2 } else { 1 };
         let (volumes, count, (height, width, channels)) = match (&header.shape[..], taken) {
             (sides, Taken::Image) => {
-                (1, 1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
+                (None, 1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
             }
             // A last dimension that may be channels is one.
             (&[volumes, planes, height, width], Taken::Volumes) if width > 4 && volumes * planes * height > 0 => {
-                (volumes, volumes * planes, (height, width, 1))
+                (Some(volumes), volumes * planes, (height, width, 1))
             }
-            ([count, sides @ ..], _) if *count > 0 => (1, *count, sides_of_image(sides).ok_or_else(refused)?),
+            ([count, sides @ ..], _) if *count > 0 => (None, *count, sides_of_image(sides).ok_or_else(refused)?),
             _ => return Err(refused()),
         };
         if channels * parts > 4 {
@@ -142,7 +142,7 @@ impl Images {
         let most = || wrong(format!("the stack has {count} images; {} are taken", u32::MAX));
         let count = u32::try_from(count).map_err(|_| most())?;
         // No more than there are images.
-        let volumes = volumes as u32;
+        let volumes = volumes.map(|volumes| volumes as u32);
         let image_bytes = shape.samples() * pixel.size_bytes() as u64;
         Ok(Images { header, shape, pixel, complex: is_complex, count, volumes, start, image_bytes })
     }

@@ -13,7 +13,7 @@ use tiff::tags::Tag;
 
 /// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG
 /// and TIFF; the density of BMP; chunks, codecs, attributes and names of dimensions of Zarr; of `.npy`,
-/// whether numbers are complex.
+/// whether numbers are complex, and whether the first dimension counts volumes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.
@@ -23,6 +23,8 @@ pub struct Metadata {
     /// Whether pairs of channels are the real and the imaginary parts of complex numbers: of an array of shape (height,
     /// width) or (height, width, 1 to 2), which has half as many channels.
     pub complex: bool,
+    /// Whether the image is a plane of one of the volumes that the first of four dimensions counts, be there only one.
+    pub of_volumes: bool,
     /// What an array of Zarr says beside its samples.
     pub(crate) zarr: Option<Box<Kept>>,
 }

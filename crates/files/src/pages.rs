@@ -134,10 +134,11 @@ impl PagesFile {
 
     /// Returns the number of volumes, whose planes are the images.
     pub fn volumes(&self) -> u32 {
-        if let Stored::Stack(_, images) = &self.stored { images.volumes } else { 1 }
+        if let Stored::Stack(_, images) = &self.stored { images.volumes.unwrap_or(1) } else { 1 }
     }
 
-    /// Reads an image, from 1, and its metadata; those of `.npy` files say only whether numbers are complex.
+    /// Reads an image, from 1, and its metadata; those of `.npy` files say only whether numbers are complex,
+    /// and whether there is a dimension of volumes.
     ///
     /// # Errors
     /// As [`read_page`](crate::read_page).
@@ -149,7 +150,8 @@ impl PagesFile {
         }
         let (image, metadata) = guarded(path, || match stored {
             Stored::Stack(file, images) => {
-                let metadata = Metadata { complex: images.complex, ..Metadata::default() };
+                let (complex, of_volumes) = (images.complex, images.volumes.is_some());
+                let metadata = Metadata { complex, of_volumes, ..Metadata::default() };
                 Ok((images.read(path, file, page - 1)?, metadata))
             }
             #[cfg(feature = "zarr")]
@@ -287,8 +289,8 @@ impl ImageOutput<'_> {
 }
 
 impl PagesDraft<'_> {
-    /// Writes the next image, with its metadata where the format is TIFF. Whether numbers of a `.npy` file are complex,
-    /// and the metadata of a Zarr, are said with the first.
+    /// Writes the next image, with its metadata where the format is TIFF. Those of a `.npy` file and of a Zarr are said
+    /// with the first.
     ///
     /// # Errors
     /// [`Error::Unfit`] and [`Error::ComplexUnfit`] for an image that the format does not hold, [`Error::Uneven`] for
@@ -366,7 +368,8 @@ impl PagesDraft<'_> {
         if self.output.is_array() {
             let mut head = Vec::new();
             let (volumes, planes) = (self.volumes, self.pages / self.volumes);
-            let leading = if volumes == 1 { &[planes][..] } else { &[volumes, planes] };
+            let counts = volumes != 1 || metadata.of_volumes;
+            let leading = if counts { &[volumes, planes][..] } else { &[planes] };
             array::write_image_header(&mut head, leading, (shape, pixel), metadata.complex)?;
             bulk::write(file, &head, 0)?;
             return Ok(To::Stack { next: head.len() as u64, first: (shape, pixel) });

@@ -256,7 +256,7 @@ impl ImageOutput<'_> {
 
     /// As [`resume_rows`](Self::resume_rows), of volumes: what is written, counted and noted as a row is a plane of
     /// this shape, of `depth` planes for each of `volumes` volumes one after the other, of which there is more than one
-    /// only in `.npy` files. The metadata are the volumes'.
+    /// only in `.npy` files; these count one, too, if the metadata, which are the volumes', say so.
     ///
     /// # Errors
     /// As [`resume_rows`](Self::resume_rows); [`Error::Write`] for TIFF, and [`Error::OneVolume`] for
@@ -276,7 +276,8 @@ impl ImageOutput<'_> {
         if volumes != 1 && !self.is_array() {
             return Err(Error::OneVolume { path: self.path().into() });
         }
-        let leading = if volumes == 1 { &[depth][..] } else { &[volumes, depth] };
+        let counts = volumes != 1 || metadata.of_volumes;
+        let leading = if counts { &[volumes, depth][..] } else { &[depth] };
         let mut head = Vec::new();
         array::write_image_header(&mut head, leading, (plane, pixel), metadata.complex)
             .map_err(|error| Error::write(self.path(), error))?;

@@ -29,13 +29,13 @@ pub(crate) struct Args {
     normalize: bool,
     #[command(flatten)]
     anchor: Anchor,
-    /// Limit each sum to 0 to 1; the output is f32
+    /// Limit each sum to 0 to 1; the output is f32; not with --volume
     #[arg(long)]
     clamp: bool,
-    /// Divide each sum by this, as masks of integers want; not 0
+    /// Divide each sum by this, as masks of integers want; not 0; not with --volume
     #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true, conflicts_with = "clamp")]
     divisor: f64,
-    /// Add this to each sum after the division, before it is rounded
+    /// Add this to each sum after the division, before it is rounded; not with --volume
     #[arg(long, value_name = "F", default_value_t = 0.0, allow_hyphen_values = true, conflicts_with = "clamp")]
     offset: f64,
 }

@@ -14,7 +14,7 @@ pub(super) enum Counted<'a> {
     Whole(AnyImage<'static>),
     Strips(Input),
     /// With the bytes that strips may take.
-    Planes(Planes<'a>, u64),
+    Planes(Box<Planes<'a>>, u64),
 }
 
 impl<'a> Counted<'a> {
@@ -34,7 +34,7 @@ impl<'a> Counted<'a> {
         if volume {
             let planes = Planes::open_all(common, path)?;
             return Ok(match planes.slab_bytes()? {
-                Some(memory) => Counted::Planes(planes, memory),
+                Some(memory) => Counted::Planes(Box::new(planes), memory),
                 None => Counted::Whole(planes.read_stack()?),
             });
         }

@@ -39,10 +39,12 @@ pub(crate) struct Args {
     /// Edges of the bins, instead of a number and a range: a .npy file of one dimension, or a list of numbers
     #[arg(long, value_name = "FILE|LIST", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges: Option<String>,
-    /// Count only pixels for which this image, of one channel and the same size, has another number than 0
+    /// Count only pixels for which this image, of one channel and the same size, has another number than 0; not with
+    /// --weights
     #[arg(long, value_name = "FILE")]
     roi_mask: Option<PathBuf>,
-    /// Sum up weights, one for each pixel, instead of counting: a .npy file of real numbers of shape (height, width)
+    /// Sum up weights, one for each pixel, instead of counting: a .npy file of real numbers of shape (height, width);
+    /// not with --roi-mask
     #[arg(long, value_name = "FILE", conflicts_with_all = ["roi_mask", "cumulative", "log"])]
     weights: Option<PathBuf>,
     /// Count each channel apart

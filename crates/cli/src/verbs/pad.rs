@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Pixels to add on each side, or above, below, left and right
-    #[arg(long, value_name = "N|T,B,L,R", value_parser = by, group = "which")]
+    #[arg(long, value_name = "N|T,B,L,R", value_parser = by, allow_hyphen_values = true, group = "which")]
     by: Option<[u32; 4]>,
     /// Instead, the pixels of a region, which may reach beyond the image
     #[arg(long, value_name = "X,Y,WxH", value_parser = args::region, allow_hyphen_values = true, group = "which")]
@@ -71,7 +71,7 @@ fn by(text: &str) -> Result<[u32; 4], String> {
     match known.as_deref() {
         Some(&[all]) => Ok([all; 4]),
         Some(&[above, below, left, right]) => Ok([above, below, left, right]),
-        _ => Err("must be N or T,B,L,R: pixels above, below, left and right".into()),
+        _ => Err("must be N or T,B,L,R: pixels above, below, left and right, from 0; --region cuts a part out".into()),
     }
 }
 

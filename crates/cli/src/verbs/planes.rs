@@ -100,6 +100,15 @@ impl<'a> Planes<'a> {
         left(memory, open.file.hold(memory / WHOLE) + plane).map(Some)
     }
 
+    /// Checks that `--memory`, if it is given, suffices for a volume that is taken whole because of `what`, and returns
+    /// that there are no slabs.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub(super) fn check_whole(&self, what: &str) -> Result<Option<u64>> {
+        Ok(room::check_whole(self.bytes(), self.common.memory, what).map(|()| None)?)
+    }
+
     /// Reads the whole volume.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::counted::Counted;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::report::{ChannelStatistics, Extreme, Made, Percentile, Ran, Report, aligned, print};
-use apron::{Device, Source, StatisticsBuilder};
+use apron::{Device, Error, Source, StatisticsBuilder};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -51,9 +51,9 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
         devices,
         |image| {
             devices.at(format!("stats on {}", device.name()));
-            statistics(args, &device, image.into()).run_reported()
+            statistics(args, &device, image.into()).run_reported().map_err(told)
         },
-        |rows, memory| statistics(args, &device, rows.into()).run_rows(memory),
+        |rows, memory| statistics(args, &device, rows.into()).run_rows(memory).map_err(told),
     )?;
     let percentiles = |values: Vec<f64>| {
         args.percentile.iter().zip(values).map(|(&percent, value)| Percentile { percent, value }).collect()
@@ -69,6 +69,16 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let statistics = statistics.into_iter().map(of_channel).collect();
     let ran = Ran::of("stats", &args.input, counted.of(), ran, Duration::ZERO, start);
     Ok(Report { ran, made: Made::Statistics { per_channel: args.per_channel, statistics } })
+}
+
+/// Names the verb in an error of the histogram that statistics of integers follow from.
+fn told(error: Error) -> Error {
+    match error {
+        Error::Parameter { operation: "histogram", parameter, value, limit } => {
+            Error::parameter("stats, by a histogram", parameter, value, limit)
+        }
+        error => error,
+    }
 }
 
 /// Sets the options of the statistics.

@@ -53,11 +53,10 @@ pub(super) fn run(
     // Slabs give a result of the volume's size. Another is taken whole, unless that would take more
     // memory than was asked for.
     let has_slabs = extent == VolumeExtent::Same && !borders.axes().contains(&Border::Crop);
-    let (ran, out, copy_out_ms) = match planes.slab_bytes()? {
-        Some(memory) if has_slabs || common.memory.is_some() => {
-            (job.run_by_slabs(&mut planes, memory, devices)?, (shape, out_type), 0.0)
-        }
-        _ => {
+    let memory = if has_slabs { planes.slab_bytes()? } else { planes.check_whole("a result of another size")? };
+    let (ran, out, copy_out_ms) = match memory {
+        Some(memory) => (job.run_by_slabs(&mut planes, memory, devices)?, (shape, out_type), 0.0),
+        None => {
             let what = format!("{verb} of {shape} {pixel} on {}", job.device.name());
             whole(&mut planes, (&file, &job.metadata), (&what, devices), |volume| Ok(job.filter(volume).run()?))?
         }
