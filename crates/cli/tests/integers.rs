@@ -170,7 +170,7 @@ fn numbers_that_f64_would_round_are_refused() {
     folder.array("cube.npy", &[1, 1, 1], &[u64::MAX - 1]);
     let (taps, cube) = ("tap -9007199254740993 is not taken", "cube.npy: tap 18446744073709551614 is not taken");
     folder.fails(3, taps, &["correlate", "i.npy", "o.npy", "--mask", "taps.npy"]);
-    folder.fails(3, taps, &["separable", "i.npy", "o.npy", "--x", "taps.npy", "--y", "1"]);
+    folder.fails(3, taps, &["separable", "i.npy", "o.npy", "--taps-x", "taps.npy", "--taps-y", "1"]);
     folder.fails(3, cube, &["correlate", "i.npy", "o.npy", "--mask", "cube.npy", "--volume"]);
     folder.fails(2, "tap is '9007199254740993'", &["correlate", "i.npy", "o.npy", "--mask", "9007199254740993"]);
     folder.array("w.npy", &[1, 2], &[1i64, (1 << 53) + 1]);

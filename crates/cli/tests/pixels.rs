@@ -53,10 +53,11 @@ fn constants_by_channel() {
     assert_eq!(of("constant:7:8:9"), [47, 58, 69, 71, 82, 93]);
     assert_eq!(of("constant:7:8:9,wrap"), [47, 58, 69, 71, 82, 93]);
     assert_eq!(of("wrap,constant:7:8:9"), [44, 55, 66, 11, 22, 33]);
+    // Of a half a sum of bytes is 60.5.
+    assert_eq!(of("constant:1:2:0.5"), [41, 52, 60, 11, 22, 8]);
     folder.ok(&["gradient", "a.png", "g.npy", "--border", "constant:0:2:9", "--out-type", "f32"]);
     for (part, border) in [
         ("one constant for each channel: 3", "constant:1:2"),
-        ("whole numbers", "constant:1:2:0.5"),
         ("two to four finite numbers", "constant:1:2:x"),
         ("two to four finite numbers", "constant:1:2:3:4:5"),
     ] {

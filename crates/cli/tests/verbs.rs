@@ -43,12 +43,12 @@ fn full_output_regions_and_borders_by_axis() {
     assert_eq!(correlate("1 10", &["--region", "3,-1,3x2", "--border", "wrap"]).1, [43, 14, 21, 43, 14, 21]);
     assert_eq!(correlate("1 0 0; 0 0 0; 0 0 10", &["--border", "wrap,constant:7"]).1, [77, 77, 77, 77]);
     assert_eq!(correlate("1 0; 0 10", &["--border", "crop,replicate"]).1, [21, 32, 43]);
+    assert_eq!(correlate("1 1", &["--border", "constant:0.5,wrap"]).1, [2, 3, 5, 7]);
     let blurred = ["gaussian", "a.png", "b.npy", "--sigma", "1", "--region", "0,0,2x1", "--border", "reflect,wrap"];
     folder.ok(&blurred);
     assert_eq!(folder.read::<u8>("b.npy"), (vec![1, 2], vec![1, 2]));
     for (part, options) in [
         ("crop", &["--full", "--border", "crop"][..]),
-        ("0.5", &["--border", "constant:0.5,wrap"]),
         ("X,Y,WxH", &["--region", "1,2"]),
         ("columns 5 to 5", &["--region", "5,0,0x1"]),
         ("--max-pixels", &["--region", "0,0,100000x100000"]),
