@@ -348,3 +348,33 @@ fn what_can_never_be_right_is_refused() {
     let far = AnyVolume::new(apron::AnyImage::U8(volume.stack()), 2);
     assert!(far.unwrap().plane(2).is_err());
 }
+
+/// Quarters of whole numbers, cut toward zero: in whole numbers of 128 bits here, by a march over f64 there.
+#[test]
+fn integers_whose_sums_are_cut_march_over_doubles() {
+    let quarters: Vec<i128> = (0..27).map(|n| n % 5 - 2).collect();
+    let taps: Vec<f64> = quarters.iter().map(|&quarter| quarter as f64 / 4.0).collect();
+    let formula = || VolumeFormula::dense(VolumeMask::new(3, 3, 3, taps.clone()).unwrap());
+    let sample = |x: u32, y: u32, z: u32| (x * 7919 + y * 104_729 + z * 1_299_709) as i32 % 1009 - 500;
+    let volume = Volume::from_fn(70, 20, 6, 1, |x, y, z, _| sample(x, y, z)).unwrap();
+    let devices = [Some(Device::cpu()), Some(Device::emulator()), gpu_or_skip("integers that march over doubles")];
+    for device in devices.into_iter().flatten() {
+        let filter = device.filter_volume(&volume, formula()).border(Border::Wrap);
+        let found = filter.rounding(apron::Rounding::TowardZero).run().unwrap();
+        let report = found.report().unwrap();
+        if device.machine().is_some() {
+            assert!(report.variant.contains("volumes-cube"), "{}", report.variant);
+        }
+        let found = found.download::<i32>().unwrap();
+        for (z, y, x) in [(0, 0, 0), (5, 19, 69), (3, 10, 63), (2, 16, 64), (4, 7, 31)] {
+            let mut sum = 0;
+            for n in 0..27 {
+                let at = |at: u32, by: u32, side: u32| (at + by + side - 1) % side;
+                let (x, y, z) = (at(x, n % 3, 70), at(y, n / 3 % 3, 20), at(z, n / 9, 6));
+                sum += quarters[n as usize] * i128::from(sample(x, y, z));
+            }
+            let sample = found.stack().row(z * 20 + y)[x as usize];
+            assert_eq!(i128::from(sample), sum / 4, "{x},{y},{z} on {}", device.name());
+        }
+    }
+}
