@@ -43,7 +43,9 @@ fn rows() -> Vec<Row> {
     let plane = |&(method, dense, taps): &(&'static str, bool, u32)| {
         let body = format!("volumes::Plane<{taps}, {dense}>");
         let row = kernel(method, taps.to_string(), ["f64", "f64"], body, "VolumesParams").taps("FewestParameter");
-        let row = row.block("[VOLUMES_PLANE_COLUMNS, 1]").shared("SharedMemory::Bytes(volumes_plane_bytes())", 1);
+        let row = row
+            .block("[VOLUMES_PLANE_COLUMNS, 1]")
+            .shared("SharedMemory::Bytes(volumes_plane_bytes())", if dense { 3 } else { 1 });
         row.residents(if dense && taps == 7 { 2 } else { 3 })
     };
     let cubes = CUBES.iter().flat_map(|(src, of)| of.iter().map(move |of| cube(src, of)));
@@ -93,10 +95,10 @@ const MARCH_INTEGERS: [Marching; 4] = [of(5, 4, 2, 1), of(9, 4, 2, 1), of(13, 2,
 /// Those for masks of three dimensions: `VOLUMES_CUBE_SIDES`.
 const CUBES: [(&str, [Marching; 2]); 5] = [
     ("f32", [of(3, 4, 2, 3), of(5, 4, 1, 2)]),
-    ("f64", [of(3, 4, 2, 1), of(5, 2, 1, 2)]),
-    ("u8", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
-    ("u16", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
-    ("i16", [of(3, 4, 2, 1), of(5, 2, 1, 1)]),
+    ("f64", [of(3, 4, 2, 3), of(5, 2, 1, 4)]),
+    ("u8", [of(3, 4, 2, 3), of(5, 2, 1, 3)]),
+    ("u16", [of(3, 4, 2, 3), of(5, 2, 1, 3)]),
+    ("i16", [of(3, 4, 2, 3), of(5, 2, 1, 3)]),
 ];
 
 /// Those over images of f64: `VOLUMES_PLANE_TAPS`, and `VOLUMES_PLANE_SIDES`.
