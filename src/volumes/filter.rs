@@ -225,11 +225,6 @@ fn depth_of(
     y.as_ref().map_or(Ok(first), |y| depth_of(y, (shape, depth), types, options)).map(|_| first)
 }
 
-/// The variant of masks that takes most types and casts, and one that takes a seventh of its time, over f64 too: so
-/// that a conversion before and one after cost less than they save (docs/decisions/volumes.md).
-const SLOW: &str = "volumes-dense";
-const MARCHING: &str = "volumes-cube";
-
 /// The input and the options of a filter.
 pub(super) struct Filtering<'a> {
     pub(super) device: &'a Device,
@@ -384,21 +379,13 @@ impl Filtering<'_> {
     fn is_taken(&self, problem: &VolumeFilter) -> Result<bool> {
         problem.window()?;
         let Some(machine) = self.device.machine() else { return Ok(true) };
-        let plan = |problem: &VolumeFilter, variant: Option<&str>| {
-            apron_plan::plan(&FilterProblem::Volume(problem.clone()).into(), variant, &machine)
-        };
+        let filter = FilterProblem::Volume(problem.clone()).into();
         let mut is_named = false;
         let planned = self.options.choice.of("volume", |variant| {
             is_named = variant.is_some();
-            plan(problem, variant)
+            apron_plan::plan(&filter, variant, &machine)
         });
-        let Ok(recipe) = planned else { return Ok(false) };
-        if is_named || problem.src.is_float() || recipe.variant != SLOW {
-            return Ok(true);
-        }
-        // The sums of integers are those of f64.
-        let sums = VolumeFilter { src: PixelType::F64, dst: PixelType::F64, cast: Cast::default(), ..problem.clone() };
-        Ok(!plan(&sums, None).is_ok_and(|recipe| recipe.variant == MARCHING))
+        Ok(planned.is_ok() && (is_named || !apron_plan::is_faster_in_doubles(problem, &machine)))
     }
 
     fn solve_sums(&self, problem: &VolumeFilter, mut room: Option<&mut Room<'_>>) -> Result<Solved> {

@@ -45,6 +45,7 @@ pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
 pub use statistics::integer_totals;
 pub use variant::Variant;
+pub use volumes::is_faster_in_doubles;
 
 use apron_core::{Error, FilterProblem, Problem, Result, check_computed};
 use recipe::Steps;

@@ -1,8 +1,7 @@
 //! Filters of images of f64, in one launch that goes down the rows: taps along x and y, or a mask.
 //!
 //! ```text
-//! each block: 256 adjacent output samples in a band of rows; input rows from the top, four of them and one barrier at
-//!     a time:
+//! each block: 256 adjacent output samples in a band of rows; from the top, four input rows per step and barrier:
 //!     start copying later rows into shared memory
 //!     a column per thread: for each of the four rows, the sum along x, or the products of the mask's rows
 //!     add it to the sums of all output rows that see this row: a ring in registers; the oldest is done

@@ -12,7 +12,7 @@ use apron_abi::{
     VOLUMES_MARCH_COLUMNS, VOLUMES_MARCH_INTEGER_TAPS, VOLUMES_MARCH_TAPS, VOLUMES_ROWS_BLOCK, VOLUMES_TILE,
     VolumesMarchParams, VolumesParams, volumes_march_has_fewer, volumes_march_rows,
 };
-use apron_core::{Cast, Pass, PixelType, Result, VolumeFilter};
+use apron_core::{Cast, FilterProblem, Pass, PixelType, Result, VolumeFilter};
 
 /// Plans a launch for a mask, or one for each axis.
 fn dense(problem: &VolumeFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
@@ -66,6 +66,22 @@ fn dense_kernels(pixel: PixelType) -> Option<DenseKernels> {
         PixelType::I64 => of(None, Kernel::volumes_dense_rows_i64_i64, Kernel::volumes_dense_columns_i64_i64),
         PixelType::Bool | PixelType::F16 | PixelType::I8 | PixelType::U32 | PixelType::U64 => None,
     }
+}
+
+/// Names of variants.
+const CUBE: &str = "volumes-cube";
+const DENSE: &str = "volumes-dense";
+
+/// Returns whether a filter of integers takes less time as one of f64, with a conversion before and one after: where the
+/// launch that takes the integers does not march, and the one over f64 does. Sums are f64 in both cases.
+pub fn is_faster_in_doubles(problem: &VolumeFilter, machine: &Machine) -> bool {
+    let variant = |problem: VolumeFilter| {
+        let recipe = crate::plan(&FilterProblem::Volume(problem).into(), None, machine);
+        recipe.map_or("none", |recipe| recipe.variant)
+    };
+    let (src, dst, cast) = (PixelType::F64, PixelType::F64, Cast::default());
+    let doubles = VolumeFilter { src, dst, cast, ..problem.clone() };
+    !problem.src.is_float() && variant(problem.clone()) == DENSE && variant(doubles) == CUBE
 }
 
 /// Plans one launch for taps along all axes.
@@ -349,7 +365,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 12,
         ..Variant::new(
-            "volumes-cube",
+            CUBE,
             Family::Volumes,
             "u8, u16, i16, f32 or f64 samples of one channel, masks of up to 5x5x5",
             &For(cube),
@@ -369,7 +385,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 20,
         ..Variant::new(
-            "volumes-dense",
+            DENSE,
             Family::Volumes,
             "f32, f64; u8, u16, i16, i32 and i64: masks of up to 512 taps, or taps along one axis",
             &For(dense),
