@@ -9,12 +9,13 @@ use apron_core::{Error, PixelType, Problem, Result};
 pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> Result<Recipe> {
     let work = Work::of(problem);
     let ranking = table.ranking(&work, machine);
-    // The times of f32, which f16 goes by, are without conversions: first come all variants that read f16.
+    // f16 is ranked by the times of f32, which include no conversions: all variants that read f16 themselves come
+    // first.
     let of_f16 = [work.src, work.dst].contains(&PixelType::F16);
     let (mut refusal, mut faster) = (None, 0);
     for &Ranked { variant, ref measured, tuning } in ranking.iter() {
         let planned = match recipe(problem, variant, tuning, machine) {
-            // The time was then measured with widening and the f32 kernels.
+            // The time was measured with widening and the f32 kernels.
             Some(Err(refused @ Error::Unsupported { .. })) if measured.is_some() && !of_f16 => {
                 match widen::of_floats(problem) {
                     Some(floats) => recipe(&floats, variant, tuning, machine)
@@ -133,7 +134,7 @@ Some GPU,90,132,correlate,u8,u8,any,yes,1,5,8192,8192,conv2d-tiled=0.5;conv2d-co
 
     #[test]
     fn a_variant_that_the_nearest_row_lacks_goes_by_its_own_nearest_row() {
-        // 9x9 is the nearest; conv2d-tiled has a time for 5x5 only, and 9/5 of it are 0.54 ms.
+        // 9x9 is the nearest row; conv2d-tiled has a time for 5x5 only: 9/5 of it is 0.54 ms.
         let rows = |naive: f64| {
             Table::parse(&format!(
                 "{}Some GPU,90,132,correlate,f32,f32,any,yes,1,5,256,256,conv2d-tiled=0.3;conv2d-naive=0.4\n\
@@ -142,7 +143,7 @@ Some GPU,90,132,correlate,u8,u8,any,yes,1,5,8192,8192,conv2d-tiled=0.5;conv2d-co
             ))
         };
         let problem = correlate(PixelType::F32, (256, 256), (8, 8));
-        // Those that no row has come before: they refuse the problem on this machine.
+        // The variants without times, which come first, refuse the problem on this machine.
         let machine = Machine { target: 75, ..Machine::EMULATED };
         let chosen = |naive| plan_from(&rows(naive), &problem, None, &machine).unwrap();
         assert_eq!(chosen(0.5).variant, "conv2d-naive");

@@ -15,7 +15,7 @@ use apron_core::{Border, Correlate, Result, Separable, Shape, Taps, Window};
 
 const OPERATION: &str = "separable";
 
-/// Both passes in one launch.
+/// Plans both passes in one launch.
 fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (taps_x, taps_y) = (&problem.taps_x, &problem.taps_y);
@@ -34,7 +34,7 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
     let sum_bytes = if problem.dst == PixelType::F32 { 4 } else { 8 };
     let shared_bytes = fused_bytes(shape.channels, taps_x.len(), taps_y.len(), sum_bytes);
     let strips = out.width.div_ceil(fused_plane(shape.channels));
-    // As many blocks as can be resident at once, each of whole steps; at least `taps_y` rows, since each block
+    // As many blocks as can be resident at once. Each computes whole steps, and at least `taps_y` rows, since it
     // recomputes the halo rows.
     let most = machine.tuning.map_or(4, |tuning| tuning.residents);
     let residents = (machine.shared_bytes / shared_bytes.max(1)).clamp(1, most);
@@ -80,20 +80,20 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
 /// Plans P2: one thread per output sample.
 fn simple(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
-    // Taps that exceed constant memory are in a buffer.
+    // Taps that do not fit constant memory are read from a buffer.
     let stage = |taps: &Taps, short, long| if taps.len() as usize > MAX_TAPS { long } else { short };
     let stages = [stage(&problem.taps_x, "rows", "long-rows"), stage(&problem.taps_y, "columns", "long-columns")];
     two_passes(problem, variant, &window, stages, simple_blocks(problem, &window))
 }
 
-/// Returns the blocks of each pass, with one thread per output sample.
+/// Returns the grid of each pass, in columns and rows of blocks, with one thread per output sample.
 pub(crate) fn simple_blocks(problem: &Separable, window: &Window) -> [[u32; 2]; 2] {
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
     [problem.shape.height, out.height].map(|height| [blocks_x, height.div_ceil(SIMPLE_BLOCK[1])])
 }
 
-/// Two launches with 16 adjacent outputs per thread, the taps in pieces.
+/// Plans two launches with 16 adjacent outputs per thread; shared memory holds the taps in pieces.
 fn blocked(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     two_passes(problem, variant, &window, STAGES, blocked_grids(window.out, problem.shape.height))
@@ -107,12 +107,13 @@ fn blocked_grids(out: Shape, height: u32) -> [[u32; 2]; 2] {
     [[strips * out.channels, rows], blocks([out.width * out.channels, out.height], BLOCKED_COLUMNS_TILE)]
 }
 
-/// Least taps of a row with integer output for which a pass along rows is faster than the kernels of dense masks: on an
-/// H100 15x1 over u8 4096x4096 takes 0.120 ms as a pass, 31x1 0.134 (`words-dense` on an H200 0.104 and 0.144).
+/// Fewest taps at which a mask of one row with integer output is faster as a pass along rows than in the kernels of
+/// dense masks: on an H100 15x1 over u8 4096x4096 takes 0.120 ms as a pass, 31x1 0.134 (`words-dense` on an H200 0.104
+/// and 0.144).
 const LEAST_INTEGER_LINE: u32 = 25;
 
-/// Returns the axis of a mask of a single row (0) or column (1), if along the other one an output has the number of its
-/// input.
+/// Returns the axis of a mask of one row (0) or one column (1). Across that axis output `i` must be computed from input
+/// `i`: regions that start elsewhere or extend beyond the image are refused.
 pub(crate) fn along_one_axis(problem: &Correlate, window: &Window, variant: &Variant) -> Result<usize> {
     let (mask, shape, out) = (&problem.mask, problem.shape, window.out);
     let (axis, across, beside) = match (mask.width(), mask.height()) {
@@ -129,7 +130,7 @@ pub(crate) fn along_one_axis(problem: &Correlate, window: &Window, variant: &Var
     Ok(axis)
 }
 
-/// Plans a mask of a single row or column: one pass, as of [`blocked`].
+/// Plans a mask of one row or one column as a single pass of the kernels of [`blocked`].
 fn line(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (window, mask, shape) = (problem.window()?, &problem.mask, problem.shape);
     let axis = along_one_axis(problem, &window, variant)?;
@@ -178,8 +179,8 @@ fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
 /// Stages of the passes.
 const STAGES: [&str; 2] = ["rows", "columns"];
 
-/// Plans a pass along rows, then one along columns, with the stage of each and its blocks in x and y; the intermediate
-/// sums stay on the device.
+/// Plans a pass along rows, then one along columns. `stages` names the kernel stage of each pass, and `blocks` its
+/// grid; the intermediate sums stay on the device.
 fn two_passes(
     problem: &Separable,
     variant: &Variant,
@@ -237,8 +238,8 @@ pub(crate) fn passes(
     [pass(kernels[0], problem.taps_x.taps(), row_blocks, filter, first), Launch { src: 1, dst: 2, ..columns }]
 }
 
-/// Returns the launch of one pass, from buffer 0 to buffer 1: along an axis of input whose size, like the `params` that
-/// depend on the axis, is given.
+/// Returns the launch of one pass, from buffer 0 to buffer 1. The caller sets the `params` that depend on the axis,
+/// such as the size of the input along it; this function fills in the others.
 fn pass(
     kernel: Kernel,
     taps: &[f32],
@@ -273,8 +274,8 @@ fn padded(taps: &[f32]) -> Vec<f32> {
     padded
 }
 
-/// Returns the result of the first pass on rows of `constant`, the border value of the second pass: the border applies
-/// to the image, before the first pass. Summed in the order of the kernel.
+/// Returns the result of the first pass on rows of `constant`, which the second pass takes as its border value: the
+/// border belongs to the image, before the first pass. The sum is in the kernel's order.
 fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
     match dst {
         PixelType::F32 => taps.taps().iter().fold(0.0f32, |sum, tap| tap.mul_add(constant, sum)) as f64,
@@ -282,7 +283,7 @@ fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
     }
 }
 
-/// As many taps along both axes, over bytes to f32.
+/// A separable filter with `count` taps along both axes, from bytes to f32.
 fn taps(count: usize) -> Separable {
     equal((U8, F32), shape(20, 1), count)
 }
@@ -310,8 +311,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
     Variant { rank: 45, ..Variant::new("conv1d-blocked", Family::Conv1d, "any number of taps", &For(blocked)) },
-    // Before the variants of squares: where it takes a mask, no other has a kernel for its shape. Not swept: in the
-    // table a mask of one row would share its row with a square of as many taps.
+    // Ranked before the variants of square masks: if this variant takes a mask, no other has a kernel of its shape. Not
+    // swept: the table's keys do not distinguish a mask of one row from a square mask with the same number of taps.
     Variant {
         rank: 5,
         kernels: "conv1d-blocked",
@@ -421,7 +422,7 @@ mod tests {
         assert_eq!(recipe.variant, "conv1d-blocked");
         let launches: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();
         let [rows, columns] = [Kernel::conv1d_blocked_rows_u8_f64, Kernel::conv1d_blocked_columns_f64_u8];
-        // 256 x 16 samples of a channel, then 32 x 128 samples of all.
+        // 256 x 16 samples of one channel per block, then 32 x 128 samples of all channels.
         assert_eq!(launches, [(rows, [2 * 3, 13]), (columns, [29, 2])]);
     }
 
@@ -441,14 +442,14 @@ mod tests {
             Some((launch.kernel, launch.blocks, params.taps, params.origin))
         };
         use PixelType::{F32, I16, U8};
-        // 256 x 16 samples of a channel, or 32 x 128 samples of all.
+        // 256 x 16 samples of one channel per block, or 32 x 128 samples of all channels.
         let rows = (Kernel::conv1d_blocked_rows_f32_f32, [2 * 3, 13], 301, -150);
         assert_eq!(line((301, 1), F32, F32, Extent::Same), Some(rows));
         let columns = (Kernel::conv1d_blocked_columns_u8_i16, [29, 2], 5, -2);
         assert_eq!(line((1, 5), U8, I16, Extent::Same), Some(columns));
         let full = (Kernel::conv1d_blocked_columns_f32_i16, [29, 2], 5, -4);
         assert_eq!(line((1, 5), F32, I16, Extent::Full), Some(full));
-        // Along the other axis there is no border.
+        // Across the mask's axis there is no border.
         let region = |x, y| Extent::Region(Region { x, y, width: 9, height: 9 });
         assert!(line((1, 5), F32, F32, region(0, -30)).is_some_and(|(.., origin)| origin == -32));
         assert_eq!(line((1, 5), F32, F32, region(1, 0)), None);

@@ -1,5 +1,5 @@
-//! Problems at the limits of variants, which the entries of the variants list, and the suite solves. What makes them is
-//! never inlined: there are eighty, and nobody waits for them.
+//! Problems at the limits of variants. The variants' entries list them, and the suite solves them. The constructors are
+//! never inlined: there are eighty calls, and their speed does not matter.
 
 use apron_core::PixelType::{self, F32, U8};
 use apron_core::{
@@ -26,7 +26,7 @@ fn of_problems(within: Problem, beyond: Problem) -> Example {
     Example { within, beyond }
 }
 
-/// Unwraps what an entry states.
+/// Unwraps a result that is valid by construction.
 pub(crate) fn valid<T>(stated: Result<T>) -> T {
     stated.expect("examples are valid problems")
 }
@@ -40,13 +40,13 @@ fn equal_taps(count: usize, tap: f32) -> Taps {
     valid(Taps::new(vec![tap; count]))
 }
 
-/// A dense mask of halves.
+/// Correlation with a dense mask whose taps are all 0.5.
 #[inline(never)]
 pub(crate) fn correlate(channels: u32, pixel: PixelType, mask: (u32, u32)) -> Correlate {
     dense(channels, pixel, mask, 0.5)
 }
 
-/// A dense mask of equal taps.
+/// Correlation with a dense mask of equal taps.
 #[inline(never)]
 pub(crate) fn dense(channels: u32, pixel: PixelType, (width, height): (u32, u32), tap: f32) -> Correlate {
     let mask = valid(Mask::new(width, height, vec![tap; (width * height) as usize]));
@@ -54,14 +54,14 @@ pub(crate) fn dense(channels: u32, pixel: PixelType, (width, height): (u32, u32)
     Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false, extent }
 }
 
-/// As many taps along both axes, each a half.
+/// A separable filter with `taps` taps of 0.5 along each axis.
 #[inline(never)]
 pub(crate) fn separable((src, dst): (PixelType, PixelType), shape: Shape, taps: usize) -> Separable {
     let (taps_x, taps_y) = (equal_taps(taps, 0.5), equal_taps(taps, 0.5));
     Separable { shape, src, dst, taps_x, taps_y, border: Border::Replicate, extent: Extent::Same }
 }
 
-/// Means of bytes as taps along both axes.
+/// Means of bytes, as a separable filter with equal taps.
 #[inline(never)]
 pub(crate) fn blur(channels: u32, [x, y]: [usize; 2]) -> Separable {
     let [taps_x, taps_y] = [x, y].map(|count| equal_taps(count, 1.0 / count as f32));
@@ -75,26 +75,26 @@ pub(crate) fn mean(shape: Shape, pixel: PixelType, [width, height]: [u32; 2]) ->
     BoxFilter { shape, src: pixel, dst: pixel, width, height, anchor, border, scale, extent }
 }
 
-/// A filter of a volume of five planes.
+/// A filter of a volume of five planes, with borders that wrap.
 #[inline(never)]
 fn of_volume(pixel: PixelType, weights: VolumeWeights) -> VolumeFilter {
     let (borders, extent, cast) = (Border::Wrap.into(), VolumeExtent::Same, Cast::default());
     VolumeFilter { shape: shape(20, 1), depth: 5, src: pixel, dst: pixel, weights, divisor: 1.0, cast, borders, extent }
 }
 
-/// As many taps along the three axes of a volume.
+/// A separable filter of a volume with `taps` taps of 0.5 along each of the three axes.
 #[inline(never)]
 pub(crate) fn volume(pixel: PixelType, taps: usize) -> VolumeFilter {
     of_volume(pixel, VolumeWeights::Separable([(); 3].map(|()| equal_taps(taps, 0.5))))
 }
 
-/// A mask of three dimensions.
+/// A filter of a volume with a dense mask of taps of 0.5.
 #[inline(never)]
 pub(crate) fn cube(pixel: PixelType, [x, y, z]: [u32; 3]) -> VolumeFilter {
     of_volume(pixel, VolumeWeights::Dense(valid(VolumeMask::new(x, y, z, vec![0.5; (x * y * z) as usize]))))
 }
 
-/// The magnitude of two parts, the second with this many taps.
+/// The magnitude of two separable parts: the first has 3 taps along rows, the second `taps`.
 #[inline(never)]
 pub(crate) fn magnitude(channels: u32, taps: usize) -> Paired {
     let part = |count| Part::Separable(equal_taps(count, 0.5), equal_taps(1, 1.0));
@@ -109,7 +109,7 @@ pub(crate) fn bins(channels: u32, count: usize, range: (f64, f64)) -> EdgeHistog
     EdgeHistogram { shape: shape(20, channels), src: F32, bins, extremes: None, per_channel: true }
 }
 
-/// Edges at whole numbers.
+/// Edges at the whole numbers from 0 to `bins`.
 #[inline(never)]
 pub(crate) fn whole_edges(bins: u32) -> Edges {
     valid(Edges::new((0..=bins).map(f64::from).collect()))

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 const F32: ElementType = ElementType::F32;
 
-/// Complex numbers of a launch of several passes: 256 MiB. On an H100 4096x4096 samples under a
-/// mask of 129x129 take 0.48 ms in one group of tiles, 0.52 in two, and 0.68 in 16, whose numbers would stay in
-/// the second-level cache.
+/// Most complex numbers per group of tiles: 256 MiB. On an H100 a mask of 129x129 over 4096x4096 samples takes 0.48 ms
+/// with one group of tiles, 0.52 with two, and 0.68 with 16, the size at which a group would stay in the second-level
+/// cache.
 const NUMBERS: u32 = 1 << 25;
 
 /// Whether the kernel of one launch takes the problem's tiles.
@@ -39,7 +39,7 @@ fn tile(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers(problem)?, vec![launch]))
 }
 
-/// Plans three launches for each group of tiles, whose numbers two buffers hold.
+/// Plans three launches for each group of tiles; two scratch buffers hold the complex numbers between them.
 fn passes(problem: &Fft, variant: &Variant, _: &Machine) -> Result<Steps> {
     let tiling = problem.tiling()?;
     let whole = params(problem, &tiling)?;
@@ -105,7 +105,7 @@ fn launch(kernel: Kernel, blocks: [u32; 2], [src, dst]: [usize; 2], params: FftP
     Launch { kernel, blocks, shared_bytes, reserved_bytes: 0, src, dst, params: Params::FftParams(params), taps }
 }
 
-/// Returns the roots, and the mask's transform, whose numbers `place` orders.
+/// Returns the roots of unity, followed by the mask's spectrum, in the order that `place` gives.
 fn taps(problem: &Fft, place: impl Fn(u32, u32) -> u32) -> Vec<f32> {
     let (spectrum, columns) = (problem.spectrum(), problem.tile_sides()[0] / 2);
     let mut taps = FFT_ROOTS.as_flattened().to_vec();
@@ -118,13 +118,13 @@ fn taps(problem: &Fft, place: impl Fn(u32, u32) -> u32) -> Vec<f32> {
     taps
 }
 
-/// A mask of three rows of this many taps.
+/// Correlation with a mask of three rows of `columns` taps.
 fn of_rows(columns: u32) -> Fft {
     let Correlate { shape, mask, .. } = correlate(1, PixelType::F32, (columns, 3));
     Fft { shape, src: PixelType::F32, mask, border: Border::Wrap, extent: Extent::Same }
 }
 
-// Not swept: one launch where the mask fits a tile.
+// Not swept: whether one launch suffices follows from the size of the mask.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant::new("fft-tile", Family::Fft, "masks of up to 65 taps per axis; all but f64", &For(tile))
         .examples(|| vec![limit(of_rows(65), of_rows(66))])

@@ -69,7 +69,7 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     match problem {
-        // Conversions and filters of volumes take other types, and padding only moves samples.
+        // Conversions and filters of volumes take more types, and padding only moves samples.
         Problem::Filter(FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_)) => {}
         Problem::Filter(filter) => check_computed(filter.operation(), (filter.src(), filter.dst()))?,
         _ => {}
@@ -86,7 +86,7 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
             _ => None,
         };
         return match (plan_from(table, &of_floats, variant, machine), own) {
-            // Told of the samples that were given, not of those that they would have become.
+            // The error names the type of the given samples, not the one after widening.
             (Err(Error::Unsupported { .. }), Some(refused)) => Err(refused),
             (recipe, _) => Ok(widen::widened(problem, &of_floats, recipe?)),
         };

@@ -12,7 +12,8 @@ const OPERATION: &str = "limits";
 /// Reads `words` words of 32 bits, rounded up to a multiple of one thread's load, with at most `blocks` blocks.
 pub fn read(words: u64, blocks: u32) -> Recipe {
     let words = words.next_multiple_of(WORDS_AT_ONCE);
-    // Every thread writes its sum: more of them than read at once would write more than is read of a small image.
+    // Every thread writes its sum. With less than one round of reads per block, a small image would cause more writes
+    // than reads.
     let at_once = WORDS_AT_ONCE * READS_IN_FLIGHT * LIMITS_BLOCK as u64;
     let blocks = words.div_ceil(at_once).clamp(1, blocks as u64) as u32;
     let params = Params::LimitsReadParams(LimitsReadParams { words });

@@ -8,12 +8,12 @@ use crate::windows::Windows;
 use apron_abi::{ElementType, Family};
 use apron_core::{Border, Extent, LocalStd, PixelType, Result};
 
-/// Plans windows that are summed in order, in f64, whatever their size.
+/// Plans windows of any size, summed in f64 in a fixed order.
 fn ordered(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Steps> {
     windows(problem, 0.0)?.ordered(variant, ElementType::F64, machine)
 }
 
-/// Plans windows of integers whose sums slide.
+/// Plans integer windows with sliding sums.
 fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Steps> {
     if !problem.sums_are_exact() {
         return Err(variant.refused(format!("{} pixels beside {}", problem.src, problem.border)));
@@ -23,7 +23,7 @@ fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<S
     windows(problem, most)?.slide(variant, machine)
 }
 
-/// Returns the windows of a problem, of samples up to `most`.
+/// Returns the windows of a problem whose samples, less any offset, have magnitudes up to `most`.
 fn windows(problem: &LocalStd, most: f64) -> Result<Windows> {
     let count = problem.width as f64 * problem.height as f64;
     Ok(Windows {
@@ -43,7 +43,7 @@ fn deviation(src: PixelType) -> LocalStd {
     LocalStd { shape: shape(20, 3), src, dst, width: 300, height: 3, border, extent }
 }
 
-// Not swept: deviations slide if their sums are exact.
+// Not swept: windows slide if their sums are exact, and are summed in order otherwise.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },

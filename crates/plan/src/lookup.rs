@@ -14,7 +14,7 @@ use apron_core::{ByteHistogram, Clahe, Equalize, Lookup, PixelType, Result, Shap
 const EQUALIZE: &str = "equalize";
 const CLAHE: &str = "clahe";
 
-/// Looks every byte up in a given table.
+/// Plans the lookup of every byte in a given table.
 fn table(problem: &Lookup, _: &Variant, machine: &Machine) -> Result<Steps> {
     let &Lookup { shape, tables } = problem;
     let elems = tables as u64 * BYTE_BINS as u64;
@@ -40,7 +40,7 @@ fn looking(shape: Shape, tables: u32, table: u64, machine: &Machine) -> Launch {
     launch(Kernel::lookup_table_u8_u8, blocks as u32, params)
 }
 
-/// Plans the histogram, the table computed from it, and the lookup: nothing leaves the device.
+/// Plans the histogram, the table computed from it, and the lookup; the intermediate results stay on the device.
 fn equalize(problem: &Equalize, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, channels) = (problem.shape, problem.shape.channels);
     let (mut buffers, mut launches) = bytes::counted(&ByteHistogram { shape, per_channel: true }, machine)?;

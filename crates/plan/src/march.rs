@@ -12,7 +12,7 @@ use apron_abi::{
 use apron_core::PixelType::{F32, I16, U8, U16};
 use apron_core::{BoxFilter, Correlate, Result, Separable, Shape, Window};
 
-/// Correlation with a square mask.
+/// Plans correlation with a square mask.
 fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     dense_by(MarchSums::Floats, problem, variant, machine)
 }
@@ -44,7 +44,7 @@ fn separable_by(sums: MarchSums, problem: &Separable, variant: &Variant, machine
     steps(&of, variant, machine, side, &window, of.separable_taps(problem))
 }
 
-/// Means of bytes by the kernels of separable filters.
+/// Plans means of bytes by the kernels of separable filters.
 fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (of, taps) = Summation::of_means(MarchSums::Floats, problem, variant)?;
@@ -103,8 +103,8 @@ pub(crate) fn check(variant: &Variant, shape: Shape, src: ElementType, side: u32
     Ok(())
 }
 
-/// Returns the parameters with the rows per block, and the grid: a strip per column of blocks, of threads with `across`
-/// outputs.
+/// Returns the parameters with the output rows per block, and the grid: one column of blocks per strip, whose threads
+/// compute `across` outputs each.
 pub(crate) fn strips(params: MarchParams, across: u32, tuning: Tuning, machine: &Machine) -> (MarchParams, [u32; 2]) {
     let strip = MARCH_BLOCK * across;
     let strips = (params.out_samples as u64 + params.first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
@@ -112,7 +112,7 @@ pub(crate) fn strips(params: MarchParams, across: u32, tuning: Tuning, machine: 
     (MarchParams { rows, ..params }, [strips, params.out_height.div_ceil(rows)])
 }
 
-/// Defaults without a tuning table, for small masks and for large ones.
+/// Grids without a tuning table, for small masks and for large ones.
 pub(crate) const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
 const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
@@ -291,7 +291,7 @@ mod tests {
         };
         assert_eq!(grid(4096, 64), (63, [8, 66]));
         assert_eq!(grid(4097, 64), (71, [9, 58]));
-        // 9 strips of 128 blocks are two waves and a part of a third, as many rows as asked.
+        // 9 x 128 blocks are two waves and part of a third: the rows per block stay as tuned.
         assert_eq!(grid(4097, 32), (32, [9, 128]));
     }
 

@@ -18,13 +18,13 @@ const CHUNK: i32 = BOX_CHUNK as i32;
 const SHARED: u32 = 56 * 1024;
 /// Most samples per row of a tile.
 const TILE: u32 = 8192;
-/// Blocks per multiprocessor below which pieces are shorter.
+/// Wanted blocks per multiprocessor; with fewer, pieces are made shorter.
 const FEW_BLOCKS: u32 = 2;
-/// Least chunks per piece.
+/// Fewest chunks per piece.
 const LEAST_PIECE: u32 = 8;
 
 impl Windows {
-    /// Plans the sums along rows, in planes of `sums`, with totals of chunks of rows, and those down columns.
+    /// Plans two launches: sums along rows, of type `sums`, with the totals of chunks of rows; and sums down columns.
     pub(crate) fn ordered(&self, variant: &Variant, sums: ElementType, machine: &Machine) -> Result<Steps> {
         let (out, [width, height]) = (self.window.out, self.size);
         let find = |stage, src, dst| {
@@ -37,7 +37,8 @@ impl Windows {
         let chunk = |row: i64| row.div_euclid(CHUNK as i64);
         let first = chunk(origin_y as i64) as i32;
         let end = chunk(origin_y as i64 + out.height as i64 - 1) as i32 + ((height - 1) / BOX_CHUNK) as i32 + 1;
-        // Chunks of rows with totals, and with sums along rows or totals.
+        // `chunks` chunks of rows from `first_chunk` on have totals; `chunks_of_rows` have totals, sums along rows, or
+        // both.
         let (first_chunk, chunks) = if is_long { (first + 1, (end - first - 1) as u32) } else { (0, 0) };
         let own = (self.shape.height / BOX_CHUNK + 1) as i32;
         let others = (0.min(first_chunk + chunks as i32) - first_chunk).max(0) + (end - own.max(first_chunk)).max(0);
@@ -82,7 +83,7 @@ impl Windows {
             launch(along, [windows.div_ceil(tile.chunks), chunks_of_rows], tile.bytes, 0),
             launch(down, [samples.div_ceil(ORDERED_BLOCK), all.div_ceil(steps)], down.facts().shared.bytes(0, 0), 1),
         ];
-        // The sums along rows have a row more, for the rows outside where the border is constant.
+        // One more row holds the sums along rows of the border constant, for rows outside the image.
         let planes = ordered_sums(along)[0] as u64 * samples as u64;
         let scratch = |rows: u64| Buffer { role: Role::Scratch, element: sums, elems: planes * rows };
         let mut buffers = vec![
@@ -96,8 +97,9 @@ impl Windows {
         Ok((buffers, launches))
     }
 
-    /// Returns the shared memory layout of a block that sums along rows: pieces as long as possible, but short enough
-    /// that there are some blocks per multiprocessor; then steps of as many rows as a piece has room for.
+    /// Returns the shared memory layout of a block that sums along rows. Pieces are as long as possible, but short
+    /// enough for [`FEW_BLOCKS`] blocks per multiprocessor; a step has as many rows as shared memory holds of such
+    /// pieces.
     fn ordered_tile(
         &self,
         kernel: Kernel,
@@ -111,7 +113,7 @@ impl Windows {
         let wanted = (FEW_BLOCKS * machine.multiprocessors).div_ceil(chunks_of_rows);
         let pieces = windows.div_ceil(most).max(wanted.min(windows.div_ceil(LEAST_PIECE)));
         let chunks = windows.div_ceil(pieces);
-        // Windows of up to a chunk, too, reach into the chunk after the piece.
+        // Even windows of at most one chunk reach into the chunk after the piece.
         let inputs = chunks + 1 + if width > BOX_CHUNK { (width - 1) / BOX_CHUNK } else { 0 };
         let within = machine.shared_bytes.min(SHARED);
         let of = |rows, inputs| OrderedTile::of([chunks, rows, inputs], out.channels, sums);
@@ -136,7 +138,8 @@ fn ordered_sums(kernel: Kernel) -> [u32; 3] {
     sums
 }
 
-/// Returns the chunks of rows per block that sums down columns, of `all` chunks: few where there are few blocks.
+/// Returns the chunks of rows per block of the launch that sums down columns, out of `all` chunks: fewer if the grid
+/// would have less than [`BLOCKS`] blocks per multiprocessor.
 fn ordered_steps(all: u32, strips: u32, machine: &Machine) -> u32 {
     let most = match machine.tuning {
         Some(Tuning { rows: rows @ 1.., .. }) => rows.div_ceil(BOX_CHUNK).min(ORDERED_STEPS),
@@ -146,7 +149,7 @@ fn ordered_steps(all: u32, strips: u32, machine: &Machine) -> u32 {
     (all / bands).clamp(1, most)
 }
 
-/// Blocks per multiprocessor that sum down columns, below which each has fewer rows.
+/// Wanted blocks per multiprocessor of the launch that sums down columns.
 const BLOCKS: u32 = 8;
 
 #[cfg(test)]
@@ -174,7 +177,7 @@ mod tests {
         assert_eq!(recipe.launches[0].blocks[1], 287);
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems / 4096)).collect();
         assert_eq!(buffers, [(Role::Input, 4096), (Role::Scratch, 4097), (Role::Output, 4096), (Role::Scratch, 287)]);
-        // Without chunks between there are no totals.
+        // Windows of at most one chunk of rows have no totals.
         assert_eq!(mean(16, (4096, 4096, 1), Extent::Same).0.buffers.len(), 3);
         // Far from the image: the chunks of the windows, and those of the image.
         let far = Region { x: 0, y: 1_000_000, width: 16, height: 16 };
@@ -192,7 +195,7 @@ mod tests {
         let small = of(31, (256, 256, 1));
         assert_eq!((small.tile.chunks, small.tile.rows, small.steps), (6, 16, 1));
         assert_eq!(of(511, (4096, 4096, 1)).steps, 7);
-        // Input beyond a tile's size comes in several.
+        // Input that exceeds a tile is loaded as several tiles.
         let wide = of(20_001, (4096, 64, 1)).tile;
         assert!(wide.inputs < wide.chunks + 20_000 / 16 + 1, "{wide:?}");
     }

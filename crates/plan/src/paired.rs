@@ -73,7 +73,8 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
     Ok((buffers, vec![launch]))
 }
 
-/// Returns the numbers of the grid: one wave of as many resident blocks as registers allow, or of few taps more waves.
+/// Returns the grid for windows of `side`: one wave of as many resident blocks as registers allow; for few taps, more
+/// waves.
 const fn default_tuning(side: u32) -> Tuning {
     match side {
         3..=7 => FEW_ROWS,
@@ -83,15 +84,15 @@ const fn default_tuning(side: u32) -> Tuning {
     }
 }
 
-/// A part under a kernel's window: which taps it has, and all taps of the kernel.
+/// A part placed in a kernel's window: the positions of its taps, and all taps of the kernel.
 #[derive(Clone)]
 struct Placed {
     part: PairedPart,
     taps: Vec<f32>,
 }
 
-/// Returns the kernel of a side, the input column and row under its first taps at the first output, and both parts;
-/// `None` if there is no such kernel, or it does not take the parts.
+/// Returns the kernel for windows of `side`, the input column and row under its first taps for the first output, and
+/// both parts; `None` if there is no such kernel, or it does not take the parts.
 fn kernel(problem: &Paired, variant: &Variant, side: u32) -> Option<(Kernel, [i32; 2], [Placed; 2])> {
     let (src, dst) = (problem.src.element(), problem.dst.element());
     // Bulk asynchronous copies need whole pieces of 16 bytes.
@@ -99,7 +100,7 @@ fn kernel(problem: &Paired, variant: &Variant, side: u32) -> Option<(Kernel, [i3
     let stage = format!("{side}-c{}{}", problem.shape.channels, if pieces { "" } else { "-any" });
     let kernel = kernels::find(variant.kernels, &stage, src, dst)?;
     let first = first(problem, side)?;
-    // A missing second part is the image, which the operation then leaves out.
+    // A missing second part counts as the image, which the operation then ignores.
     let image = Placed { part: PairedPart::default(), taps: vec![0.0; 2 * tap_stride(side) as usize] };
     let mut parts = [image.clone(), image];
     for (placed, part) in parts.iter_mut().zip(problem.parts()) {
@@ -117,8 +118,8 @@ fn kernel(problem: &Paired, variant: &Variant, side: u32) -> Option<(Kernel, [i3
     Some((kernel, first, parts))
 }
 
-/// Returns the input column and row under the first taps of a window of `side` x `side` samples, for the first output:
-/// all taps are under the window, and the image itself is in its middle.
+/// Returns the input column and row under the first taps of a window of `side` x `side` samples, for the first output.
+/// The window covers the taps of all parts, and is centred if a part is the image itself; `None` if it is too small.
 fn first(problem: &Paired, side: u32) -> Option<[i32; 2]> {
     let side = side as i32;
     let mut spans = [(i32::MAX, i32::MIN); 2];
@@ -137,8 +138,8 @@ fn first(problem: &Paired, side: u32) -> Option<[i32; 2]> {
     Some([first[0]?, first[1]?])
 }
 
-/// Returns the kernel's taps, along rows and along columns, with those of the filter from `at` on. Taps along the rows
-/// of bytes are in the kernels' units.
+/// Returns the kernel's taps along rows and along columns: the filter's taps from the positions `at` on, and 0
+/// elsewhere. For bytes, the taps along rows are in the kernels' units.
 fn taps(filter: &Separable, at: [u32; 2], side: u32) -> Vec<f32> {
     let stride = tap_stride(side) as usize;
     let scale = if filter.src == PixelType::U8 { 1.0 / BYTE_UNIT } else { 1.0 };
@@ -150,10 +151,11 @@ fn taps(filter: &Separable, at: [u32; 2], side: u32) -> Vec<f32> {
     all
 }
 
-/// Returns why the kernels of bytes do not take the problem, if so. They multiply by taps of 0 where a part has none,
-/// and start sums at 0: that changes no sum that is finite and never -0. A product of a sample is a multiple of a tap's
-/// last place, and so are sums along a row; no product down a column of two such places vanishes if both taps' product
-/// is above 2^-100. Bytes are rounded from f64 whose integers are exact, and lengths from f32.
+/// Returns the reason why the kernels of bytes do not take the problem, if so. They multiply by taps of 0 where a part
+/// has none, and start sums at 0: neither changes a sum that is finite and never -0. Samples times taps, and so sums
+/// along a row, are multiples of the last place of a tap. Products down a column are therefore at least the product of
+/// two such places, which does not vanish if the product of both taps is above 2^-100. Bytes are rounded from f64,
+/// whose integers are exact, and lengths from f32.
 fn bytes(problem: &Paired) -> Result<(), String> {
     let (_, constant) = problem.border.mode();
     if !problem.src.holds(constant) {
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!((stage, &taps), ("3-c1", &expected));
         assert_eq!((params.x, params.y), (PairedPart { columns: 7, rows: 7 }, PairedPart { columns: 2, rows: 3 }));
         assert_eq!((params.point.b, params.point.two, params.op), (-2.0, 1, PairedOp::Weighted as u32));
-        // Of f32 a kernel must have all taps, or skip them.
+        // For f32, a part must have all taps of the kernel, unless the kernel skips the missing ones.
         let (stage, params, _) = planned(problem(PixelType::F32, x.clone(), Some(y))).unwrap();
         assert_eq!((stage, params.march.origin_y), ("9-c1", -4));
         assert_eq!(

@@ -10,7 +10,7 @@ use apron_abi::{FEWEST_TAPS, Family, MarchSums, PATCH_BLOCK, PATCH_ROWS, Params}
 use apron_core::PixelType::{F32, U8, U16};
 use apron_core::{BoxFilter, Correlate, Result, Separable, Window};
 
-/// Correlation with a square mask.
+/// Plans correlation with a square mask.
 fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (side, window) = (square(problem, variant)?, problem.window()?);
     let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
@@ -24,7 +24,7 @@ fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Resul
     steps(&of, variant, machine, side, &window, of.separable_taps(problem))
 }
 
-/// Means of bytes by the kernels of separable filters.
+/// Plans means of bytes by the kernels of separable filters.
 fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (of, taps) = Summation::of_means(MarchSums::Doubles, problem, variant)?;

@@ -26,11 +26,11 @@ pub struct Variant {
     pub examples: fn() -> Vec<Example>,
     /// Order in which the variants of an operation are tried if nothing was measured.
     pub rank: u8,
-    /// Whether another variant that takes the problem is always preferred: so for programs of the source articles that
-    /// were never the fastest. By name it runs as any other.
+    /// Whether the variant is chosen only if no other takes the problem: for programs of the source articles that were
+    /// never the fastest. By name it runs like any other.
     pub by_name: bool,
-    /// Whether a sweep times it, if other variants solve problems of its kind. Not where the problem alone decides
-    /// between them, or where the table's keys cannot describe the problem.
+    /// Whether a sweep times the variant, if other variants solve problems of its kind. False where the problem alone
+    /// decides between them, or where the table's keys cannot describe the problem.
     pub(crate) swept: bool,
     /// The grids that a sweep tries.
     pub(crate) grids: Grids,
@@ -107,12 +107,12 @@ impl Variant {
         Variant { operation, name, family, kernels, limits, rank, by_name, swept, examples, grids, planner }
     }
 
-    /// Gives it problems at its limits.
+    /// Sets the examples: problems at the variant's limits.
     pub(crate) const fn examples(self, examples: fn() -> Vec<Example>) -> Variant {
         Variant { examples, ..self }
     }
 
-    /// Leaves it out of the sweep.
+    /// Excludes the variant from the sweep.
     pub(crate) const fn unswept(self) -> Variant {
         Variant { swept: false, ..self }
     }

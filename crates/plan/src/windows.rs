@@ -18,19 +18,19 @@ pub(crate) struct Windows {
     pub(crate) window: Window,
     /// Width and height of the windows, in pixels.
     pub(crate) size: [u32; 2],
-    /// Border mode, and the constant outside, an integer.
+    /// Border mode, and the border constant: an integer for sliding sums.
     pub(crate) border: (BorderMode, f64),
-    /// Factor of a sum, and the divisor whose reciprocal it is, or 0.
+    /// Factor of a sum, and for exact means its reciprocal, the divisor; otherwise 0.
     pub(crate) scale: [f64; 2],
-    /// Largest sum, of any term.
+    /// Bound on the sums of every term; not used for sums in order.
     pub(crate) most: f64,
 }
 
-/// Least height of windows whose first sums a launch of its own prepares.
+/// Least height, in rows, of windows whose first sums come from a launch that sums chunks of rows.
 const TALL: u32 = 24;
 
 impl Windows {
-    /// Plans the sums of columns by chunks of rows, for tall windows, and the kernel that slides.
+    /// Plans the sliding kernel and, for tall windows, a launch before it that sums each column by chunks of rows.
     pub(crate) fn slide(&self, variant: &Variant, machine: &Machine) -> Result<Steps> {
         let out = self.window.out;
         let wide = self.most > u32::MAX as f64;
@@ -125,16 +125,15 @@ impl Windows {
         terms
     }
 
-    /// Returns the shared memory layout of a strip: the one with the least work. Wide strips sum fewer columns
-    /// twice, and leave room for fewer resident blocks. Blocks of one channel are an alternative for wide
-    /// windows of several channels.
+    /// Returns the shared memory layout with the least work. With wider strips fewer columns are summed twice, but
+    /// fewer blocks are resident. For wide windows of several channels, blocks of one channel are an alternative.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
         let SharedMemory::SlidingTile(sums) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        // Samples that all blocks sum per step of eight rows; half as many again in blocks of one channel among others,
-        // which load sample by sample, and where a multiprocessor has room for one block only.
+        // Samples that all blocks sum per step of eight rows. Half as much again is added for blocks of one channel of
+        // several, which load sample by sample, and where only one block is resident per multiprocessor.
         let work = |tile: &SlidingTile| {
             let blocks = out.width.div_ceil(tile.strip) as u64 * (out.channels / tile.channels) as u64;
             let half_again = |yes: bool| if yes { 3 } else { 2 };
@@ -156,8 +155,8 @@ impl Windows {
         Ok(SlidingTile { strip: out.width.div_ceil(strips).next_multiple_of(WINDOWS_QUAD), ..tile })
     }
 
-    /// Returns the output rows per block: such that all blocks are resident at once, but at least half of the rows that
-    /// a block's first sums take; whole chunks.
+    /// Returns the output rows per block, a multiple of [`WINDOWS_CHUNK`]: so many that all blocks are resident at
+    /// once, and at least half as many as are summed for a block's first outputs.
     fn rows(&self, tile: &SlidingTile, strips: u32, machine: &Machine) -> u32 {
         let height = self.size[1];
         let first = if height >= TALL { height / WINDOWS_CHUNK + WINDOWS_CHUNK } else { height };
@@ -214,7 +213,7 @@ mod tests {
             let tile = mean(PixelType::U8, channels, width, 9).tile;
             (tile.channels, tile.quads, tile.strip)
         };
-        // 1024 samples per quad of a block's threads, less the window: of 4096 pixels as many in all strips.
+        // 1024 samples per quad of the block's threads, less the window; the strips share the 4096 pixels evenly.
         assert_eq!((tile(1, 15), tile(1, 255)), ((1, 1, 820), (1, 1, 684)));
         // Windows that leave little of a narrow strip, or are too wide for all channels in a block.
         assert_eq!(tile(1, 1023), (1, 3, 1368));
@@ -241,7 +240,7 @@ mod tests {
             let most = count * largest;
             let [multiplier, shift] = super::reciprocal(count, most);
             assert!(multiplier > 0, "{count}");
-            // Of the last one 2^54 / count is so little above an integer that a quotient in f64 loses it.
+            // For the last count, 2^54 / count exceeds an integer by so little that a quotient in f64 loses the excess.
             // Sums next to half an integer, below and above it, and the ends.
             let halves = (0..largest).flat_map(|mean| [mean * count + count / 2, mean * count + count / 2 + 1]);
             for sum in halves.chain([0, most]) {

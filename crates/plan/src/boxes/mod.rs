@@ -71,7 +71,7 @@ fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
     height.div_ceil(segments).max(before).next_multiple_of(chunk)
 }
 
-/// Plans windows of integers whose sums slide.
+/// Plans integer windows with sliding sums.
 fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let most = match problem.src {
         PixelType::U8 => 255.0,
@@ -83,7 +83,7 @@ fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<
     windows(problem, most)?.slide(variant, machine)
 }
 
-/// Returns the windows of a problem, of samples up to `most`.
+/// Returns the windows of a problem; `most` times the number of samples per window bounds its sums.
 fn windows(problem: &BoxFilter, most: f64) -> Result<Windows> {
     Ok(Windows {
         shape: problem.shape,
@@ -97,7 +97,7 @@ fn windows(problem: &BoxFilter, most: f64) -> Result<Windows> {
     })
 }
 
-/// Returns the factor of exact sums, and the divisor whose reciprocal it is, or 0.
+/// Returns the factor of exact sums, and for means its reciprocal, the divisor; otherwise 0.
 fn scale(problem: &BoxFilter) -> [f64; 2] {
     match problem.scale {
         Scale::Mean => [1.0 / problem.samples() as f64, problem.samples() as f64],
@@ -105,7 +105,7 @@ fn scale(problem: &BoxFilter) -> [f64; 2] {
     }
 }
 
-/// Plans windows of floats that are summed in order, whatever their size.
+/// Plans windows of floats of any size, summed in a fixed order.
 fn ordered(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (factor, sums) = match problem.src {
         PixelType::F64 => (problem.scale.factor_f64(problem.samples()), ElementType::F64),

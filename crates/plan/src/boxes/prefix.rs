@@ -12,7 +12,7 @@ const ROWS: u32 = 24;
 /// Lanes of a warp, each with a vector of samples.
 const LANES: u32 = 32;
 
-/// Samples of a strip beside its outputs and those of the last window: of a vector that its first window may start in.
+/// Samples of a strip that are lost: the first window may start anywhere in a vector.
 const LOST: u32 = PREFIX_VECTOR;
 
 /// Widest window: half of a strip's columns then have outputs.
@@ -48,10 +48,10 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     let outputs = out.width.div_ceil(strips).next_multiple_of(SECTOR);
     let origin_x = window.origin_x;
     let first = |strip: u32| (strip * outputs) as i32 + origin_x;
-    // Whether a strip has columns before the image, and behind it.
+    // Whether a strip reads columns left of the image, and right of it.
     let beside = |strip: u32| (first(strip) < 0, first(strip) + (outputs + window_x) as i32 > width as i32);
-    // Where a vector could contain the right edge, vectors are counted from there: then the left
-    // edge may not divide one.
+    // Vectors are aligned to the right edge in strips where one could contain it; no vector may then contain the left
+    // edge.
     let vector = PREFIX_VECTOR as i32;
     let is_divided = |strip: u32| {
         let (first, width) = (first(strip), width as i32);
@@ -61,7 +61,7 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     if (0..strips).any(is_divided) {
         return Err(variant.refused(format!("rows of {width} pixels, whose both ends a block reads")));
     }
-    // Where rows are not aligned, all strips take as long as those at the edges.
+    // If rows are not aligned, no strip is faster than those at the edges.
     let before = (0..strips).take_while(|&strip| beside(strip).0).count() as u32;
     let behind = (before..strips).rev().take_while(|&strip| beside(strip).1).count() as u32;
     let edges = if width.is_multiple_of(PREFIX_VECTOR) { [before, behind] } else { [0; 2] };
@@ -143,7 +143,7 @@ mod tests {
         for width in [3, 15, 63, 255] {
             let (blocks, params) = planned(gray(4096), [width, 9]).unwrap();
             assert!(params.outputs * params.strips >= 4096, "{params:?}");
-            // The last lane's last window ends in it, if the first one does not start at a vector.
+            // The last lane's last window ends inside the strip, also if the first window does not start at a vector.
             assert!(params.outputs + PREFIX_VECTOR - 1 + width < LANES * PREFIX_VECTOR, "{params:?}");
             assert_eq!(blocks, [params.strips + params.edges[0] + params.edges[1], 300_u32.div_ceil(params.rows)]);
         }
@@ -174,7 +174,7 @@ mod tests {
                 for strip in 0..params.strips {
                     let first = (strip * params.outputs) as i32 + params.origin_x;
                     let outputs = params.outputs.min(width - strip * params.outputs);
-                    // As the kernel has it.
+                    // As in the kernel.
                     if first + (outputs + 3 + 16) as i32 > width as i32 {
                         let left = width as i32 - (width as i32 - first + 15) / 16 * 16;
                         assert!(left >= 0 || width % 16 == 0, "{params:?}");

@@ -47,7 +47,7 @@ fn blocked(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<
     one_launch(problem, variant, stage, taps)
 }
 
-/// As [`blocked`], with the mask in pieces from global memory.
+/// As [`blocked`], for masks that are read from global memory in pieces.
 fn in_pieces(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (buffers, mut launches) = one_launch(problem, variant, "pieces", problem.mask.taps().to_vec())?;
     let launch = &mut launches[0];
@@ -61,8 +61,9 @@ fn in_pieces(problem: &Correlate, variant: &Variant, machine: &Machine) -> Resul
     Ok((buffers, launches))
 }
 
-/// Returns the columns and rows of the largest piece of a mask that fits: whole mask rows, all pieces of about the same
-/// number; or where fewer than eight rows fit, part of one row. The smallest part need not fit.
+/// Returns the columns and rows of the largest piece of a mask that fits. A piece is a number of whole mask rows, about
+/// the same for all pieces; if fewer than eight rows fit, it is part of one row. The smallest part is returned even if
+/// it does not fit.
 fn piece([width, height]: [u32; 2], fits: impl Fn([u32; 2]) -> bool) -> [u32; 2] {
     let most = (1..=height).take_while(|&rows| fits([width, rows])).last().unwrap_or(0);
     if most >= height.min(8) {
@@ -190,7 +191,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
         .examples(|| vec![limit(correlate(1, F32, (64, 64)), correlate(1, F32, (1, 65)))])
     },
-    // Never the fastest: it stays as a step between the naive kernel and the tiled one.
+    // Never the fastest: it stays as the step between the naive kernel and the tiled one.
     Variant {
         rank: 80,
         ..Variant::new(
@@ -263,11 +264,11 @@ mod tests {
     fn masks_beyond_constant_or_shared_memory_come_in_pieces() {
         let machine = Machine { shared_bytes: 100 * 1024, ..Machine::EMULATED };
         for (mask, machine, expected) in [
-            // 68 x 65 taps, with the tile.
+            // The taps, padded to 68 x 65, fit beside the tile.
             ((65, 65), Machine::EMULATED, Some([65, 65])),
             ((129, 129), Machine::EMULATED, Some([129, 65])),
             ((255, 255), Machine::EMULATED, Some([255, 14])),
-            // Fewer than eight rows of the tile and of taps fit: parts of a row.
+            // Fewer than eight rows of taps fit beside their part of the tile: pieces are parts of a row.
             ((2000, 3), Machine::EMULATED, Some([256, 1])),
             ((1, 2000), Machine::EMULATED, Some([1, 286])),
             ((64, 64), machine, Some([64, 1])),

@@ -114,9 +114,9 @@ pub(super) fn per_unit(edges: &[f32]) -> Option<f32> {
     (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }
 
-/// Returns the bins of one width between these edges, with the least margin for which [`Spacing::find`] is right for
-/// every sample; `None` if they are not of one width, or if it is so small that the edges would have to be compared
-/// for most samples anyway.
+/// Returns the spacing of equal bins between these edges, with the least margin at which [`Spacing::find`] finds the
+/// bin of every sample; `None` if the bins differ in width, or are so narrow that most samples would have to be
+/// compared with the edges anyway.
 ///
 /// The place is monotonic in the sample, so the places of a bin's first and last sample bound those of all between.
 pub(super) fn spacing(edges: &[f32]) -> Option<Spacing> {
@@ -164,8 +164,8 @@ fn count(
     // The last bin includes the end of the range: move the last edge up by one f32, and add an infinite edge.
     edges[bins as usize] = edges[bins as usize].next_up();
     edges.push(f32::INFINITY);
-    // As many blocks as fill the GPU, fewer for few samples; a multiple of the channels, so that a thread finds the
-    // same channels in all that it reads.
+    // As many blocks as fill the GPU, fewer for few samples; a multiple of the channels, so that all loads of a thread
+    // start at the same channel.
     let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
     let most = machine.multiprocessors * residents / channels;
     let of_read = READ / problem.src.element().size_bytes() as u64;
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!([margin(65536, (0.0, 1.0)), margin(1 << 20, (0.0, 1.0))], [Some(0.0); 2]);
         assert!(margin(100_000, (0.1, 0.7)).is_some_and(|margin| (0.001..0.02).contains(&margin)));
         assert!(margin(1 << 20, (0.1, 0.7)).is_some_and(|margin| (0.05..0.3).contains(&margin)));
-        // Edges of no one width.
+        // Bins of different widths.
         assert_eq!(super::spacing(&[0.0, 0.9, 1.0]), None);
         assert_eq!(super::spacing(&[0.0, 1.0, f32::INFINITY]), None);
     }

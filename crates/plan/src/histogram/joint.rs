@@ -21,7 +21,8 @@ const MAX_CELLS: u64 = 1 << 26;
 /// Least rows per thread that justify another block: a thread takes four at a time.
 const ROWS_PER_THREAD: u64 = 4;
 
-/// A problem that kernels take: the numbers of rows and of cells, the parameters of their columns, and the taps.
+/// A problem in the kernels' terms: the numbers of rows and cells, the launch parameters, and the columns and edges as
+/// taps.
 struct Joint {
     rows: u64,
     cells: u64,
@@ -70,9 +71,10 @@ impl Joint {
     }
 }
 
-/// Finds the cell of each row of f32, and counts the cells in the same launch, where four times the counters that
-/// shared memory holds suffice. Otherwise the cells are written, and counted by slices, or where there are many by
-/// adding to totals; or the weights of each 65536 rows are summed by cell, and then those sums, both in order.
+/// Plans joint histograms. For f32 rows without weights, a launch finds and counts the cells if they need at most
+/// [`MOST_SLICES`] slices as large as shared memory. Otherwise the first launch writes each row's cell. The cells are
+/// then counted by slices or, if there are too many, by atomic additions to totals; weights are summed in order, per
+/// cell of each 65536 rows, and then over all rows.
 fn joint(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let joint = Joint::of(problem)?;
     let Joint { rows, cells, .. } = joint;
@@ -121,7 +123,7 @@ fn joint(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Ste
             spacing: Spacing::default(),
         };
         let params = Params::HistogramScatterParams(params);
-        // The sums of no rows are 0.
+        // Sums of zero rows set the totals to 0.
         launches.push(Launch { src: 1, dst: 2, ..sums(0, cells) });
         launches.push(Launch { src: 1, dst: 2, ..launch(Kernel::histogram_joint_scattered_u32_u64, enough, params) });
     }
@@ -129,7 +131,8 @@ fn joint(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Ste
     Ok((buffers, launches))
 }
 
-/// Finds the cells and counts them in one launch, by slices as large as shared memory.
+/// Plans one launch that finds and counts the cells, by slices as large as shared memory, and the sum of the rows of
+/// counts.
 fn by_slices(problem: &JointHistogram, joint: Joint, slices: u32, machine: &Machine) -> Result<Steps> {
     let Joint { rows, cells, .. } = joint;
     let slice = cells.div_ceil(u64::from(slices)) as u32;
@@ -194,7 +197,7 @@ mod tests {
             (params.rows, params.row, params.columns, params.cells, params.slice),
             (1 << 20, 3, 3, 32768, 32768)
         );
-        // Places alone tell the bins: no sample needs an edge.
+        // With a margin of 0 no sample is compared with an edge.
         let taps = recipe.launches[0].taps.as_chunks::<4>().0;
         for column in 0..3 {
             let of = JointColumn::of_taps(taps[2 * column], taps[2 * column + 1]);

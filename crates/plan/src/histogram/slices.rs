@@ -18,14 +18,14 @@ use apron_core::{CellHistogram, Edges, PixelType, Result};
 const PIXELS_PER_THREAD: u64 = 16;
 /// Resident blocks per multiprocessor of the slice kernels.
 pub(super) const RESIDENTS: u32 = 2;
-/// Most cells of f32 that are searched for in slices: of more, the image would be searched more than once.
+/// Most cells of f32 images that are searched for: with more slices, the image would be searched more than once.
 const MOST_SLICED: u64 = SLICE_CELLS as u64;
 /// Resident blocks per multiprocessor of the kernels that add to totals.
 pub(super) const SCATTER_RESIDENTS: u32 = 8;
 /// Most counts in the rows of all columns of blocks together.
 pub(super) const MAX_ROW_CELLS: u64 = 1 << 26;
 
-/// Plans one launch that sets the totals to 0, and one in which every thread adds to them.
+/// Plans one launch that sets the totals to 0, and one in which all threads add to them atomically.
 fn scattered(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (PixelType::F32, Some(edges)) = (problem.src, &problem.edges) else {
         return Err(variant.refused(format!("{} pixels", problem.src)));
@@ -53,7 +53,7 @@ fn scattered(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> R
         Kernel::histogram_slices_scattered_f32_u64
     };
     let counting = Launch { taps: lower.into(), ..launch(kernel, blocks, Params::HistogramScatterParams(params)) };
-    // The sums of no rows are 0.
+    // Sums of zero rows set the totals to 0.
     let none = Params::HistogramMergeParams(HistogramMergeParams { partials: 0, bins: cells });
     let zeros = launch(Kernel::histogram_slices_sums_u32_u64, cells.div_ceil(MERGE_BLOCK), none);
     let mut buffers = vec![
@@ -66,13 +66,15 @@ fn scattered(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> R
     Ok((buffers, vec![zeros, counting]))
 }
 
-/// Returns the bins of one width with these least samples; others are to be searched.
+/// Returns the spacing of equal bins with these least samples; if the bins differ in width, `per_unit` is 0, and
+/// kernels search the bins.
 pub(super) fn spacing_of(lower: &[f32], last: f32) -> Spacing {
     let ends: Vec<f32> = lower.iter().copied().chain([last]).collect();
     spacing(&ends).unwrap_or(Spacing { low: lower[0], last, ..Spacing::default() })
 }
 
-/// Plans rows of counts, one per column of blocks, in which each block counts one slice of the bins; and their sum.
+/// Plans a launch in which each block counts one slice of the bins, and each column of blocks writes a row of counts;
+/// and the sum of the rows.
 fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
     let samples = problem.shape.samples();
@@ -158,8 +160,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
         .unswept()
     },
-    // What histogram-slices does where slices do not suit the bins; by name for all bins of f32. Neither is
-    // swept: the problem decides.
+    // The fallback of histogram-slices for bins that do not suit slices; by name it takes all bins of f32. Neither
+    // variant is swept: the problem decides between them.
     Variant {
         rank: 95,
         kernels: "histogram-slices",

@@ -27,14 +27,15 @@ impl Cells {
         self.each as u64 * self.channels as u64
     }
 
-    /// Returns the number of slices, and the cells of each: as many as shared memory holds counters for.
+    /// Returns the number of slices and the cells per slice, such that shared memory holds the counters of a slice.
     pub(super) fn slices(self, machine: &Machine) -> (u32, u32) {
         let slices = self.all().div_ceil(machine.shared_bytes as u64 / 4) as u32;
         (slices, self.all().div_ceil(slices as u64) as u32)
     }
 }
 
-/// Plans rows of counts, one per column of blocks, in which each block counts one slice of the cells; and their sum.
+/// Plans a launch in which each block counts one slice of the cells, and each column of blocks writes a row of counts;
+/// and the sum of the rows.
 pub(super) fn values(
     samples: u64,
     kernel: Kernel,
@@ -43,7 +44,7 @@ pub(super) fn values(
     machine: &Machine,
 ) -> Result<Steps> {
     let (slices, slice) = cells.slices(machine);
-    // With a multiple of the channels, a thread finds the same channels in all that it reads.
+    // With a multiple of the channels, all loads of a thread start at the same channel.
     let most = (machine.multiprocessors / slices) as u64;
     let most = most.min(MAX_ROW_CELLS / cells.all()) as u32 / cells.channels;
     let enough = samples.div_ceil(SLICES_BLOCK as u64 * SAMPLES_PER_THREAD * cells.channels as u64);
@@ -78,7 +79,8 @@ pub(super) fn values(
     Ok((buffers, vec![counting, Launch { src: 1, dst: 2, ..sums }]))
 }
 
-/// The prefixes of [orders](apron_abi::order_of) whose samples a pass of a radix select counts by the next digit.
+/// Prefixes of [orders](apron_abi::order_of): a pass of a radix select counts the samples below each prefix by their
+/// next digit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prefixes {
     /// The upper halves: `channel * 65536 + half`, ascending.
@@ -94,14 +96,14 @@ impl Prefixes {
         if self.digits.is_empty() { self.halves.len() } else { self.digits.len() }
     }
 
-    /// Returns the most prefixes that a pass takes; 0 where shared memory does not hold the sets.
+    /// Returns the largest number of prefixes per pass; 0 if the sets of prefixes alone exceed shared memory.
     pub fn most(channels: u32, machine: &Machine) -> usize {
         let left = machine.shared_bytes.saturating_sub(set_words(channels * UPPER_HALVES) * 4);
         (left / ((DIGITS + set_words(DIGITS)) * 4)).min(MAX_CELLS / DIGITS) as usize
     }
 }
 
-/// Returns the words of a set of numbers below `range`.
+/// Returns a set of numbers below `range` as pairs of words: 32 bits of membership, and the number of smaller members.
 fn set(range: u32, members: &[u32]) -> impl Iterator<Item = u32> {
     let mut pairs = vec![[0u32, 0]; range as usize / 32];
     for member in members {

@@ -16,7 +16,7 @@ const WEIGHTED: &str = "weighted";
 /// Most bytes of the partial sums of all blocks of samples.
 const MAX_SUMS_BYTES: u64 = 1 << 30;
 
-/// As many blocks as are resident at once, or fewer for few pixels.
+/// Returns the number of blocks: as many as are resident at once, or fewer for few pixels.
 pub(super) fn blocks(pixels: u64, machine: &Machine) -> u32 {
     let most = machine.multiprocessors as u64 * (2048 / BINS_BLOCK) as u64;
     pixels.div_ceil(BINS_BLOCK as u64).clamp(1, most) as u32
@@ -26,7 +26,8 @@ pub(super) fn buffer(role: Role, element: ElementType, elems: u64) -> Buffer {
     Buffer { role, element, elems }
 }
 
-/// Finds each sample's bin, sums the weights of each 65536 samples by bin, and adds those sums; both in order.
+/// Plans a launch that finds each sample's bin, one that sums the weights of each 65536 samples by bin, and one that
+/// adds those sums; both in order.
 fn in_order(problem: &WeightedBins, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let (pixels, bins) = (shape.pixels(), problem.edges.bins() as u32);
@@ -54,8 +55,8 @@ pub(super) struct Apart {
     pub(super) apart: u32,
 }
 
-/// Plans the sums of weights, one per pixel, by the numbers of bins in buffer 1: of each 65536 samples, and of those
-/// sums. Returns the buffers from number 2 on, and the launches.
+/// Plans two launches that sum weights by bin, in order: for each 65536 samples, then over those sums. Buffer 1 holds
+/// the bin of each sample; there is one weight per pixel. Returns the buffers from number 2 on, and the launches.
 pub(super) fn in_blocks(
     operation: &'static str,
     pixels: u64,
@@ -90,7 +91,7 @@ pub(super) fn in_blocks(
     Ok((buffers, launches))
 }
 
-/// Bins of 1024 blocks of samples.
+/// A histogram of 1024 blocks of samples.
 fn of_blocks(bins: u32) -> WeightedBins {
     let (shape, src) = (valid(Shape::new(1 << 13, 1 << 13, 1)), PixelType::U8);
     WeightedBins { shape, src, edges: whole_edges(bins), per_channel: true, single: true }

@@ -19,7 +19,7 @@ pub(crate) const OPERATION: &str = "pointwise";
 fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     problem.check()?;
     let (src, dst) = (problem.src.element(), problem.dst.element());
-    // A single image uses the kernel for two, which then reads no second one.
+    // A single image takes the kernel of two images, which then reads only the first.
     let second = problem.second.unwrap_or(problem.src);
     let stage = match (problem.op, second) {
         (PointOp::Alpha, _) => "alpha",
@@ -81,7 +81,7 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
         }
     };
     let code = match op {
-        // To f64 the cast is the nearest number, which has no code.
+        // A cast to f64 gives the nearest number, and has no code.
         PointOp::Cast(cast) if kernel.facts().dst != ElementType::F64 => cast.code(),
         PointOp::Below { .. } => 1,
         _ => 0,

@@ -7,8 +7,8 @@ use apron_core::{FilterProblem, PixelType, PointOp, Problem, Result, Scaled, Sep
 
 const F32: PixelType = PixelType::F32;
 
-/// Returns the problem of the sums alone, in f32, if all of them are exact there: bytes under taps of few bits, such as
-/// means and Gaussians in fractions of 256.
+/// Returns the problem of the sums alone, in f32, if all sums are exact there: for bytes under taps of few bits, such
+/// as means and Gaussians in fractions of 256.
 pub(crate) fn exact_sums(problem: &Scaled) -> Option<Problem> {
     let (_, constant) = problem.border.mode();
     let is_byte = constant.fract() == 0.0 && (0.0..=255.0).contains(&constant);

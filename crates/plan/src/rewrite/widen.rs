@@ -21,7 +21,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     let read = |pixel| if is_wide(pixel) { F32 } else { pixel };
     let written = |pixel| if pixel == PixelType::F16 { F32 } else { pixel };
     let Problem::Filter(filter) = problem else { return None };
-    // Kernels of several passes are of f32.
+    // Fourier transforms of several passes take only f32.
     if let FilterProblem::Fft(p) = filter
         && p.window().is_ok()
         && !crate::fft::takes_one_launch(p)
@@ -40,7 +40,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
         FilterProblem::Scaled(p) => Scaled { src: read(p.src), ..p }.into(),
         FilterProblem::Fft(p) => Fft { src: read(p.src), ..p }.into(),
         FilterProblem::LowRank(p) => LowRank { src: read(p.src), ..p }.into(),
-        // Exact sums of integers have kernels of their own.
+        // Integers are summed exactly by separate kernels.
         FilterProblem::Box(p) => {
             let src = if p.src == PixelType::F16 { F32 } else { p.src };
             BoxFilter { src, dst: written(p.dst), ..p }.into()
@@ -50,7 +50,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
             LocalStd { src, dst: written(p.dst), ..p }.into()
         }
         FilterProblem::Paired(p) => Paired { src: read(p.src), dst: written(p.dst), ..p }.into(),
-        // Alpha is left as it is, and conversions are such launches themselves.
+        // Alpha is copied unchanged, and casts are conversions themselves.
         FilterProblem::Pointwise(Pointwise {
             op: PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, ..
         }) => {
@@ -87,8 +87,8 @@ pub(crate) fn widened(problem: &Problem, restated: &Problem, mut recipe: Recipe)
     Recipe { launches, ..recipe }
 }
 
-/// Turns the buffer with a role into f32 scratch memory, and gives the role to a new buffer of as many elements;
-/// returns the indices of both.
+/// Turns the buffer with a role into f32 scratch memory, and gives the role to a new buffer with the same number of
+/// elements; returns the indices of both.
 fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(usize, usize)> {
     let floats = buffers.iter().position(|buffer| buffer.role == role)?;
     buffers[floats].role = Role::Scratch;
@@ -126,7 +126,7 @@ mod tests {
     fn one_launch_more_makes_floats() {
         let shape = Shape::new(20, 10, 3).unwrap();
         let (src, dst, border, extent) = (PixelType::U16, PixelType::I16, Border::Constant(0.5), Extent::Same);
-        // Beside a half the sums are not exact.
+        // With a border constant of a half the sums are not exact.
         let problem = Problem::from(LocalStd { shape, src, dst, width: 3, height: 3, border, extent });
         let recipe = plan(&problem, None, &Machine::EMULATED).unwrap();
         let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();
@@ -134,7 +134,7 @@ mod tests {
         let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
         assert_eq!(ways, [(3, 0), (0, 1), (1, 2)]);
         assert_eq!((recipe.buffers[0].size_bytes(), recipe.buffers[3].size_bytes()), (2400, 1200));
-        // Rows with a stride are packed first: the first launch has no notion of rows.
+        // Rows with a stride are packed first: the conversion reads contiguous samples.
         assert!(recipe.with_row_stride(shape, 64).is_none());
     }
 

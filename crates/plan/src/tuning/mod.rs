@@ -28,7 +28,8 @@ pub struct Work {
     pub aligned: bool,
     /// Channels; for histograms, those counted apart.
     pub channels: u32,
-    /// Side of the square mask with the same number of taps; for histograms, the number of bins.
+    /// Side of the square mask with the same number of taps (of the cube, for volumes); the mean of both axes of
+    /// separable filters and windows; for histograms, the number of bins.
     pub side: u32,
     /// Columns of the input.
     pub width: u32,
@@ -69,14 +70,14 @@ pub struct Table {
     of_kind: HashMap<Kind, Vec<usize>>,
     /// Row indices by operation and variant, each with the best grid of that row.
     of_variant: HashMap<(&'static str, &'static str), Vec<(usize, Tuning)>>,
-    /// The rankings of the last problems: finding the nearest rows takes as long as a launch.
+    /// The rankings of the most recent problems: finding the nearest rows takes as long as a launch.
     rankings: Mutex<HashMap<(Work, Machine), Arc<Ranking>>>,
 }
 
 /// Most rankings that a table keeps.
 const MOST_RANKINGS: usize = 256;
 
-/// The variants of an operation, the one to try first in front.
+/// The variants of an operation, in the order in which they are tried.
 pub(crate) type Ranking = Vec<Ranked>;
 
 /// A variant with its time in the nearest row that has one, and the measured grid.
@@ -137,8 +138,8 @@ impl Work {
         Work { operation, src, dst, exact, aligned, channels, side, width, height: shape.height }
     }
 
-    /// Returns the side of the square mask with the same number of taps as the filter; for a sum of filters, as its
-    /// first term.
+    /// Returns the side of the filter's mask, as in the field `side`: for a sum of filters, of its first term; for
+    /// paired filters, the largest side of a part.
     fn side(filter: &FilterProblem) -> u32 {
         match filter {
             FilterProblem::Scaled(p) => Self::side(&p.sums()),
@@ -152,7 +153,7 @@ impl Work {
                 let filters = p.parts().filter_map(|part| p.filter(part));
                 filters.map(|filter| Self::side(&filter)).max().unwrap_or(1)
             }
-            // The cube of as many taps; of separable ones, the mean of the axes.
+            // A dense mask counts as the cube with the same number of taps, a separable filter as the mean of its axes.
             FilterProblem::Volume(p) => match &p.weights {
                 VolumeWeights::Dense(mask) => (mask.count() as f64).cbrt().round() as u32,
                 VolumeWeights::Separable(_) => p.weights.size().iter().sum::<u32>().div_ceil(3),
@@ -169,8 +170,8 @@ impl Work {
         self.width as f64 * self.height as f64 * self.channels as f64
     }
 
-    /// Returns how much more work this is than another workload of its kind, at least: all kernels' times grow with the
-    /// samples, and those of filters with the side of the mask or faster.
+    /// Returns a lower bound on the ratio of this work to `other`, which is of the same kind: times of all kernels grow
+    /// with the samples, and those of filters at least linearly with the side of the mask.
     fn over(&self, other: &Work) -> f64 {
         let of = |work: &Work| match work.operation {
             "correlate" | "separable" => work.samples() * work.side as f64,
@@ -185,7 +186,7 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Largest ratio of sizes within which rows of the same alignment come first.
+/// Largest ratio of sizes up to which rows of the same alignment are preferred.
 const NEAR_SIZES: f64 = 4.0;
 
 impl Row {
@@ -237,8 +238,8 @@ impl Table {
         &self.rows
     }
 
-    /// Returns the kind of a workload's rows: its own, or where there are none that of u16 for i16,
-    /// and that of f32 for f16.
+    /// Returns the kind of the rows that serve a workload: its own; if that has no rows, u16 stands in for i16, and f32
+    /// for f16.
     fn kind(&self, work: &Work) -> Kind {
         let of = |pixel| match pixel {
             PixelType::I16 => PixelType::U16,
@@ -271,9 +272,8 @@ impl Table {
         &self.rows[measured.row]
     }
 
-    /// Returns the time of a variant in row `nearest`, or in the nearest row that has one: a variant that refused
-    /// the workload of the one may take a workload beside it. The time of a smaller workload is then scaled up to
-    /// that of the other variants.
+    /// Returns the time of a variant in row `nearest`. If the variant refused that row's workload, the time comes from
+    /// the nearest row that has one for it, scaled up if that row's workload is smaller.
     fn measured(&self, variant: &Variant, nearest: usize, work: &Work, machine: &Machine) -> Option<Measured> {
         let of = |row: usize| self.rows[row].time(variant.name).map(|time| (row, *time));
         let other = || self.nearest_where(work, machine, |row| row.time(variant.name).is_some()).and_then(of);
@@ -417,7 +417,7 @@ mod tests {
         let small = Work { width: 8192 / 6, aligned: false, ..aligned.work };
         let near = Row { work: Work { aligned: true, ..small }, ..aligned.clone() };
         assert_eq!(nearest(&[&of(false, 17), &near], small), near.work);
-        // 1366 bytes, 2732, and 5464 are no multiples of 16; 16392 are none either, 21856 are one.
+        // Rows of 1366, 2732, 5464 and 16392 bytes are no multiples of 16; 21856 is one.
         let work = |src, channels| {
             let shape = Shape::new(1366, 9, channels).unwrap();
             let (taps, border, extent) = (Taps::new([1.0; 3]).unwrap(), Border::Crop, Extent::Same);

@@ -13,8 +13,8 @@ const EXACT: &str = "exact";
 const ALIGNED: &str = "yes";
 const UNALIGNED: &str = "no";
 
-/// The variants by operation and name: the table names thousands of them, and is read when a program
-/// makes its first plan.
+/// The variants by operation and name. A linear search is too slow: the table holds thousands of names, and a
+/// program reads it when it makes its first plan.
 static BY_NAME: LazyLock<HashMap<(&str, &str), &Variant>> =
     LazyLock::new(|| VARIANTS.iter().map(|variant| ((variant.operation, variant.name), *variant)).collect());
 

@@ -25,7 +25,7 @@ fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<St
     steps(&of, variant, machine, &stage_of(problem.shape), [mask.width(), mask.height()], &window, taps)
 }
 
-/// Both passes of a separable filter.
+/// Plans both passes of a separable filter in one launch.
 fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (sides, window) = ([problem.taps_x.len(), problem.taps_y.len()], problem.window()?);
     let of = Summation::of_separable(exact_sums(problem.src), problem, variant);
@@ -55,7 +55,7 @@ fn line(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Ste
     steps(&of, variant, machine, &stage, [mask.width(), mask.height()], &window, taps)
 }
 
-/// The launch of the variant's kernel for a filter.
+/// Plans the launch of the variant's kernel for a filter.
 fn steps(
     of: &Summation,
     variant: &Variant,
@@ -172,7 +172,8 @@ pub(crate) const VARIANTS: &[Variant] = &[
             ]
         })
     },
-    // Before `conv1d-line`, before the variants of squares, and not swept, as that.
+    // Ranked before `conv1d-line`; for the same reasons as that, ranked before the variants of square masks, and not
+    // swept.
     Variant {
         rank: 4,
         ..Variant::new(

@@ -20,8 +20,8 @@ pub(in crate::words) fn axes(problem: &Separable, variant: &Variant, machine: &M
     image.steps([x, y], &window, variant, machine, Digits::of)
 }
 
-/// Plans means of bytes over an odd number of samples, as taps of 1 along the rows and the reciprocal of the
-/// number down the columns.
+/// Plans means of bytes over an odd number of samples: the taps along rows are 1, those down columns the reciprocal of
+/// the number.
 pub(in crate::words) fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let samples = problem.samples();
     if problem.scale != Scale::Mean || samples.is_multiple_of(2) {
@@ -40,7 +40,7 @@ struct Image {
 }
 
 impl Image {
-    /// The launch of the variant's kernel for these taps along the rows and down the columns.
+    /// Plans the launch of the variant's kernel for these taps along the rows and down the columns.
     fn steps(
         &self,
         [x, y]: [Vec<f64>; 2],
@@ -65,7 +65,7 @@ impl Image {
         let reach = inside as u64 + TENSOR_AXES_SIDE as u64 + (x.len() as u64 - 1) * channels as u64;
         let windows = reach.div_ceil(32).min(u32::MAX as u64) as u32;
         let fits = |pairs: u32| y.len() <= tensor_axes_taps(pairs) as usize && windows <= TENSOR_AXES_WINDOWS;
-        // By the fewest pairs of groups of 16 rows.
+        // The kernel with the fewest pairs of groups of 16 rows.
         let found = [1, 2].into_iter().filter(|&pairs| fits(pairs)).find_map(|pairs| {
             let stage = if pairs == 1 { format!("w{windows}") } else { format!("p{pairs}") };
             Some((pairs, kernels::find(variant.kernels, &stage, src.element(), dst.element())?))
@@ -122,12 +122,12 @@ impl Image {
     }
 }
 
-/// Three signed digits to the base 256 of each tap, the lowest first, and what kernels add to their sums.
+/// Three signed digits of each tap to the base 256, the lowest first, and the constants that kernels add to the sums.
 #[derive(Debug, PartialEq)]
 struct Digits {
     along_rows: Vec<[i8; 4]>,
     down_columns: Vec<[i8; 4]>,
-    /// As [`TensorParams`] has them.
+    /// The fields of [`TensorParams`] with these names.
     along: i32,
     fraction: u32,
     doubt: u32,
@@ -137,9 +137,9 @@ struct Digits {
 struct Scaled {
     scale: i32,
     digits: Vec<[i8; 4]>,
-    /// The numbers of the digits.
+    /// The scaled taps, rounded to integers, which the digits represent.
     whole: Vec<i64>,
-    /// What rounding took from each.
+    /// The scaled taps less their integers.
     rests: Vec<f64>,
 }
 
@@ -159,35 +159,36 @@ impl Scaled {
         Some(scaled)
     }
 
-    /// Returns the bits of fraction of the numbers.
+    /// Returns the fraction bits that the integers use.
     fn bits(&self) -> i32 {
         self.scale - self.whole.iter().fold(0, |all, whole| all | whole).trailing_zeros() as i32
     }
 }
 
-/// Returns the sums of the positive numbers and of the other ones' magnitudes.
+/// Returns the sum of the positive numbers, and the sum of the magnitudes of the others.
 fn parts(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((0.0, 0.0), |(up, down), number| if number > 0.0 { (up + number, down) } else { (up, down - number) })
 }
 
 impl Digits {
-    /// Splits the taps, or says what does not let them be split.
+    /// Splits the taps into digits, or returns the reason why this is impossible.
     ///
-    /// Along a row let A be the numbers of the digits, `a * 2^scale = A + e` the scaled taps, and U the true sum in
-    /// units of `2^-F`, where F is the scale less 8. The kernel computes `h = floor(sum of A * sample / 256) + along`,
-    /// so `U + along - 1 - 255 / 256 * (sum of the positive e) < h <= U + along + 255 / 256 * (sum of the other |e|)`.
-    /// h is not negative and has 24 bits; F is the largest for which that is so.
+    /// Along a row, let A be the integers, `a * 2^scale = A + e` the scaled taps, and U the true sum in units of
+    /// `2^-F`, with F the scale less 8. The kernel computes `h = floor(sum of A * sample / 256) + along`, so `U + along
+    /// - 1 - 255 / 256 * (sum of the positive e) < h <= U + along + 255 / 256 * (sum of the other |e|)`. h must not be
+    /// negative or exceed 24 bits; F is the largest that satisfies this.
     ///
-    /// Down a column let B be the numbers of the digits of taps b, with rests r, and V the true sum in units of `2^-f`,
-    /// `f = F + scale - 16`. The kernel computes `S = (sum of B * h) / 2^16`, without the products of the lowest digits
-    /// by the lowest bytes, and with those of the next ones rounded down. So `S - along * (sum of B) / 2^16 - V` is the
-    /// sum of: what rounding took, over -1 and at most 0; the products left out, at most 255 for each unit of a lowest
-    /// digit; `-r * U`; and B times the error of h; the last three divided by `2^16`. They are between `-low` and
-    /// `high`, and `along` is the least number that makes S at least V and a half, even if f64, in which the result is
-    /// defined, rounds V up by a unit: V has fewer than 31 bits. So the taps down the columns have a positive sum.
+    /// Down a column, let B be the integers of the taps b, with remainders r, and V the true sum in units of `2^-f`,
+    /// with `f = F + scale - 16`. The kernel computes `S = (sum of B * h) / 2^16`. It omits the products of the lowest
+    /// digits and the lowest bytes, and rounds the next ones down. So `S - along * (sum of B) / 2^16 - V` is the sum of
+    /// four errors: that of rounding down, above -1 and at most 0; the omitted products, at most 255 per unit of a
+    /// lowest digit; `-r * U`; and B times the error of h. The last three are divided by `2^16`. The sum is between
+    /// `-low` and `high`, and `along` is the least number that makes S at least V and a half, even if f64, which
+    /// defines the result, rounds V up by a unit: V has fewer than 31 bits. This requires that the taps down the
+    /// columns have a positive sum.
     ///
-    /// V is rounded to the integer part of V and a half. S has the same, unless its fraction is at most the most that
-    /// it can be larger: `doubt`.
+    /// The result is the integer part of V and a half. S has the same integer part, unless its fraction is at most
+    /// `doubt`, the largest possible excess of S.
     fn of(x: &[f64], y: &[f64]) -> std::result::Result<Digits, String> {
         let [total_x, total_y] = [x, y].map(|taps| taps.iter().map(|tap| tap.abs()).sum::<f64>());
         let bits = -(lowest_bit(x) + lowest_bit(y));
@@ -243,8 +244,8 @@ impl Digits {
             .ok_or_else(refused)
     }
 
-    /// As [`of`](Digits::of), for means of an odd number of samples. A mean is half of the reciprocal of their number
-    /// away from halfway between two integers, or further: if the error is smaller, no sum is doubtful.
+    /// As [`of`](Digits::of), for means of an odd number of samples. A mean is at least half of the reciprocal of that
+    /// number away from halfway between two integers: if the error is smaller, no sum is doubtful.
     fn of_means(x: &[f64], y: &[f64], samples: u64) -> std::result::Result<Digits, String> {
         let digits = Digits::of(x, y)?;
         if digits.doubt as f64 / 2f64.powi(32) >= 0.5 / samples as f64 {

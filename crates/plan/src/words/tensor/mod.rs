@@ -17,16 +17,16 @@ use apron_core::{Correlate, Error, PixelType, Result, Shape, Window};
 
 /// The largest byte.
 const MOST: f64 = 255.0;
-/// Fewest bits of fraction of taps that three or four digits take: sums of fewer are halfway between
-/// two integers too often.
+/// Fewest fraction bits of taps that are split into three or four digits: with fewer, sums are halfway between two
+/// integers too often.
 const FEWEST_BITS: i32 = 12;
 
 /// A mask that the kernels may take, over rows that they can address.
 struct Fitting {
     window: Window,
     digits: Digits,
-    /// Samples before the first tap: windows start at every fourth sample of the tile, whose rows start at
-    /// a word of the image's.
+    /// Samples between the start of a window and its first tap: windows start at every fourth sample of the tile, whose
+    /// rows start at words of the image.
     inside: u32,
     /// Samples of a row under `outputs` outputs.
     reach: u64,
@@ -58,7 +58,8 @@ impl Fitting {
         Ok(Fitting { window, digits, inside, reach })
     }
 
-    /// The launch of a kernel whose blocks have `rows` rows of `columns` outputs, and `shared_bytes`.
+    /// Plans the launch of a kernel whose blocks compute `rows` rows of `columns` outputs, with `shared_bytes` bytes of
+    /// shared memory.
     fn launch(
         &self,
         problem: &Correlate,
@@ -96,8 +97,9 @@ fn too_large(problem: &Correlate, variant: &Variant) -> Error {
     variant.refused(format!("{width}x{height} taps over {channels} channels"))
 }
 
-/// Returns the first of the heights of a block, the largest first, that leaves each multiprocessor `resident` blocks
-/// and whose shared memory it has; else the last, if it has its shared memory.
+/// Returns the output rows per block: the first of `heights`, in descending order, whose grid has `resident` blocks per
+/// multiprocessor and whose blocks fit shared memory; otherwise the last, if it fits. The error is the shared memory
+/// that the last one needs, in bytes.
 fn height_of(
     heights: &[u32],
     (columns, out): (u32, Shape),
@@ -163,10 +165,10 @@ pub(super) fn pairs(problem: &Correlate, variant: &Variant, machine: &Machine) -
 /// The taps of a mask as signed digits to the base 256, the lowest first.
 #[derive(Debug, PartialEq)]
 struct Digits {
-    /// Digits per tap: 1 or 2 if they are the tap; if they leave a rest, 3 for bytes and 4 for u16.
+    /// Digits per tap: for bytes 1 or 2 if they represent the taps exactly, else 3; for u16 always 4.
     count: usize,
     taps: Vec<[i8; 4]>,
-    /// As [`TensorParams`] has them.
+    /// The fields of [`TensorParams`] with these names.
     fraction: u32,
     start: i32,
     doubt: u32,
@@ -174,7 +176,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// Splits taps over samples of `planes` bytes, or says what does not let them be split.
+    /// Splits taps for samples of `planes` bytes into digits, or returns the reason why this is impossible.
     fn of(taps: &[f32], planes: u32) -> std::result::Result<Digits, String> {
         let unit = lowest_bit(&taps.iter().map(|tap| *tap as f64).collect::<Vec<_>>());
         let total = total(taps);
@@ -182,7 +184,7 @@ impl Digits {
             return Err(format!("taps whose sum is {total}"));
         }
         let bits = (-unit).max(0);
-        // A multiple of the unit below 2^53 of it: no addition of f64 rounds, whatever the order.
+        // Sums below 2^53 units are exact in f64, whatever the order of their terms.
         let ordered = most_of(planes) * total >= 2f64.powi(unit.saturating_add(53));
         let exact = if planes == 1 { Digits::exact(taps, bits, total) } else { None };
         exact
@@ -190,7 +192,7 @@ impl Digits {
             .ok_or_else(|| format!("taps of {bits} bits of fraction, {total} in all"))
     }
 
-    /// One or two digits that are the taps, which have `bits` bits of fraction.
+    /// Splits taps with `bits` fraction bits into one or two digits that represent them exactly.
     fn exact(taps: &[f32], bits: i32, total: f64) -> Option<Digits> {
         let scale = 2f64.powi(bits);
         if bits > 30 || (MOST * total + 1.0) * scale >= 2f64.powi(31) {
@@ -203,8 +205,8 @@ impl Digits {
         Some(Digits { count, taps, fraction: bits as u32, start, doubt: 0, ordered: false })
     }
 
-    /// Splits taps that digits do not hold exactly: each, times `2^scale`, into three digits per tap for samples
-    /// of one plane of bytes, and four for two planes. The scale is the largest at which all digits and
+    /// Splits taps that one or two digits do not represent exactly: each tap, times `2^scale`, into three digits for
+    /// samples of one plane of bytes, and four for two planes. The scale is the largest at which all digits and
     /// accumulators are in range.
     ///
     /// Let `S` be the computed sum of products, rounded down to a multiple of `256^planes`, and `R` the true sum, both
@@ -275,7 +277,7 @@ fn most_of(planes: u32) -> f64 {
     256f64.powi(planes as i32) - 1.0
 }
 
-/// Returns the lowest bit of all taps, as its exponent; 0 for zeros.
+/// Returns the exponent of the lowest bit of all taps; 0 if all taps are 0.
 fn lowest_bit(taps: &[f64]) -> i32 {
     let lowest = |tap: &f64| {
         let bits = tap.to_bits();
