@@ -1,5 +1,5 @@
-//! Runs recipes on the host with the GPU's own kernels, and reports every violation: within a launch those that
-//! [`apron_simt`] detects, and here those between the launches and blocks of a recipe.
+//! Runs recipes on the host with the GPU's own kernels, and reports every violation: [`apron_simt`] finds those within
+//! a launch, this crate those between the launches and blocks of a recipe.
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 
@@ -90,7 +90,7 @@ fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<
     Ok((output, costs))
 }
 
-/// Returns the error for memory that ran out, in the words of [`apron_core::check_memory`].
+/// Returns the error for exhausted memory, in the words of [`apron_core::check_memory`].
 fn no_stacks(geometry: &Geometry, error: &std::io::Error) -> Error {
     let [width, height] = geometry.block;
     let (threads, bytes) = (width * height, geometry.stack_bytes());

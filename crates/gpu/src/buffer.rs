@@ -66,9 +66,8 @@ impl GpuBuffer {
     /// Waits for all work that uses the buffer, and returns it to the caller: the caller's own buffer, or a new one
     /// that takes over memory of this library.
     ///
-    /// # Errors
-    /// The buffer itself, if its memory is shared, it is a part, or its type differs; and, outside,
-    /// [`Error::Driver`](apron_core::Error::Driver).
+    /// The inner error is the buffer itself, if its memory is shared, it is a part, or its type differs; the outer one
+    /// is [`Error::Driver`](apron_core::Error::Driver).
     pub fn into_cust<T: DeviceCopy + Send + Sync + 'static>(self) -> Result<Result<DeviceBuffer<T>, GpuBuffer>> {
         let GpuBuffer { memory, start, len_bytes } = self;
         let memory = match Arc::try_unwrap(memory) {

@@ -261,8 +261,8 @@ fn parameter<const MOST: usize>(taps: &[f32]) -> Taps<MOST> {
 /// Dynamic shared memory per block that needs no opt-in, in bytes.
 const FREE_SHARED: u32 = 48 * 1024;
 
-/// Opts a kernel in to its dynamic shared memory. The limit is set to the device's maximum, since it is a property of
-/// the kernel, which another thread may be about to launch with more.
+/// Opts a kernel in to its dynamic shared memory. The limit belongs to the kernel, which another thread may be about to
+/// launch with more: it is set to the device's maximum.
 fn allow_shared(gpu: &Gpu, function: &Function<'_>, bytes: u32) -> Result<()> {
     if bytes <= FREE_SHARED {
         return Ok(());

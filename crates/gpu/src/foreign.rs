@@ -63,7 +63,7 @@ fn check(gpu: &Gpu, address: u64, len_bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// What the driver knows of an address; zeros if it knows nothing.
+/// The driver's attributes of an address; zeros for memory that it does not know.
 #[derive(Default)]
 struct Attributes {
     ordinal: i32,
@@ -74,7 +74,7 @@ struct Attributes {
 }
 
 impl Attributes {
-    /// Asks for all attributes at once: each question takes as long as enqueueing a copy.
+    /// Queries all attributes at once: each query takes as long as enqueueing a copy.
     fn of(address: u64) -> Attributes {
         use CUpointer_attribute::*;
         let mut found = Attributes::default();

@@ -25,9 +25,9 @@ pub struct HostRowsMut<'a> {
     bytes: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: it stands for the exclusive borrow of the bytes.
+// SAFETY: the value stands for the exclusive borrow of the bytes.
 unsafe impl Send for HostRowsMut<'_> {}
-// SAFETY: writing is unsafe, and left to the caller to keep apart.
+// SAFETY: writing is unsafe, and its callers keep the ranges of threads disjoint.
 unsafe impl Sync for HostRowsMut<'_> {}
 
 impl<'a> HostRows<'a> {
@@ -74,10 +74,10 @@ impl<'a> HostRows<'a> {
     /// Copies a range of the rows' bytes to `to`.
     ///
     /// # Safety
-    /// There is room for them, which nobody else accesses.
+    /// `to` has room for the range, and no other thread accesses that memory.
     ///
     /// # Panics
-    /// If the range is not one of the rows' bytes.
+    /// If the range exceeds the bytes of the rows.
     pub(crate) unsafe fn read(&self, range: Range<usize>, to: *mut u8) {
         let mut done = 0;
         for part in self.parts(range) {
@@ -105,7 +105,8 @@ impl<'a> HostRowsMut<'a> {
         HostRowsMut::new(bytes, rows)
     }
 
-    /// Returns the same rows once more, for another GPU: writing is unsafe, and left to the caller to keep apart.
+    /// Returns another handle on the same rows, for another GPU: writing is unsafe, and its callers keep their ranges
+    /// disjoint.
     pub(crate) fn again(&self) -> HostRowsMut<'_> {
         HostRowsMut { bytes: PhantomData, ..*self }
     }
@@ -143,7 +144,7 @@ impl<'a> HostRowsMut<'a> {
     /// The bytes at `from` are initialised, and no other thread accesses the range.
     ///
     /// # Panics
-    /// If the range is not one of the rows' bytes.
+    /// If the range exceeds the bytes of the rows.
     pub(crate) unsafe fn write(&self, range: Range<usize>, from: *const u8) {
         let mut done = 0;
         for part in self.parts(range) {
@@ -159,8 +160,8 @@ fn is_pinned(start: *const u8, rows: Rows) -> bool {
     let kind = |address: usize| {
         let (mut kind, mut which) = (0u32, CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
         let mut place: *mut c_void = (&raw mut kind).cast();
-        // SAFETY: writes only the variable, which has the size of the attribute. Of memory that the driver does not
-        // know the attribute is 0, where cuPointerGetAttribute would be an error.
+        // SAFETY: writes only the variable, which has the size of the attribute. For memory that the driver does not
+        // know, the attribute is 0, while cuPointerGetAttribute would fail.
         let asked = unsafe { cuPointerGetAttributes(1, &mut which, &mut place, address as u64) };
         (asked == cudaError_enum::CUDA_SUCCESS).then_some(kind)
     };

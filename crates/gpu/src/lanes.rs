@@ -1,10 +1,9 @@
 //! Lanes: several copies between host and device at a time, by several threads.
 //!
-//! The driver's own copies of pageable memory are those of one thread, and where memory is fresh, that thread also
-//! waits for its page faults. A lane is a thread with a stream and two pinned slots of [`SLOT_BYTES`]; it fills one
-//! slot while the bulk copy of the other is under way. Threads and streams start with the first large copy and stay,
-//! since both cost more than a small copy; slots are pinned when they are first used. There are at most [`MOST_LANES`]
-//! per GPU: 64 MiB of pinned memory.
+//! The driver copies pageable memory with a single thread, which also waits for the page faults of fresh memory. A lane
+//! is a thread with a stream and two pinned slots of [`SLOT_BYTES`]; it fills one slot during the bulk copy of the
+//! other. Threads and streams start with the first large copy and stay, since both cost more than a small copy; slots
+//! are pinned when they are first used. There are at most [`MOST_LANES`] per GPU: 64 MiB of pinned memory.
 
 use crate::device::{Gpu, OpenDevice};
 use crate::error::{checked, driver};
@@ -33,14 +32,14 @@ const MOST_LANES: usize = 16;
 /// The lanes of a GPU, which start with the first large copy.
 #[derive(Default)]
 pub(crate) struct Lanes {
-    /// `None` where no threads are to be had. A panic in a thread reaches the caller, and leaves no state behind.
+    /// `None` if no threads can be started. A panic in a thread reaches the caller, and leaves no state behind.
     threads: OnceLock<Option<AssertUnwindSafe<rayon::ThreadPool>>>,
     lanes: Mutex<Existing>,
 }
 
 #[derive(Default)]
 struct Existing {
-    /// Lanes that no work uses.
+    /// Lanes that are not in use.
     free: Vec<Lane>,
     /// Lanes that exist, free or in use.
     count: usize,
@@ -49,10 +48,10 @@ struct Existing {
 /// A stream with pinned memory, used by one thread at a time.
 pub(crate) struct Lane {
     pub(crate) stream: Arc<CustStream>,
-    /// Pinned on first use; `None` if the system does not let the driver pin memory, whose own copies then do.
+    /// Pinned on first use; `None` if memory cannot be pinned, and the driver copies from pageable memory.
     slots: OnceCell<Option<Slots>>,
-    /// Stream of uploads from pinned rows, so that the next does not wait for the download of the last result; `None`
-    /// if it cannot be created.
+    /// Stream of uploads from pinned rows, so that the next upload does not wait for the last download; `None` if it
+    /// cannot be created.
     ahead: OnceCell<Option<CustStream>>,
     /// Pairs of events that time kernels, for the next work of the lane.
     pub(crate) events: RefCell<Vec<[Event; 2]>>,
@@ -88,7 +87,7 @@ impl Lane {
     }
 
     /// Enqueues copies of `pieces`, ranges of the rows' bytes, to the device, where byte 0 of the rows is at `address`.
-    /// When it returns, the rows may be changed, but for pinned rows, which are read in place.
+    /// On return the rows may be changed, unless they are pinned: pinned rows are read in place.
     pub(crate) fn upload(
         &self,
         rows: HostRows<'_>,
@@ -255,7 +254,7 @@ impl OpenDevice {
         let run = |lane: &Lane| {
             let worked = enqueued.make_wait(&lane.stream).and_then(|()| work(lane));
             if worked.is_err() {
-                // No copy may go on when the caller's memory and buffers are gone.
+                // Copies must end before the caller's memory and buffers are freed.
                 let _ = lane.synchronize();
             }
             worked
@@ -268,7 +267,7 @@ impl OpenDevice {
             self.lanes.existing().free.push(lane);
             results.lock().unwrap_or_else(PoisonError::into_inner).push(worked);
         };
-        // This thread has a lane, too: small work is done before others are awake.
+        // This thread works on a lane, too: small work is done before the other threads wake up.
         threads.in_place_scope(|scope| {
             (1..most.min(most_lanes())).for_each(|_| scope.spawn(|_| one()));
             one();

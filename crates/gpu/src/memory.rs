@@ -17,7 +17,7 @@ pub(crate) struct Memory {
     pub(crate) home: Arc<Stream>,
 }
 
-/// The owner, who frees the memory.
+/// The owner, which frees the memory.
 enum Owner {
     /// The home stream, in whose order the memory is allocated and freed.
     Stream(DeviceBuffer<u8>),
@@ -25,7 +25,7 @@ enum Owner {
     Recorded(DeviceBuffer<u8>),
     /// A buffer of the caller, dropped when the home stream is done with it; none of its methods can panic.
     Caller(AssertUnwindSafe<Box<dyn CallersBuffer>>),
-    /// The caller, who frees it later; or nobody, after the ownership was passed on.
+    /// The caller, who frees it later; or nobody, once the ownership has been passed on.
     Others,
 }
 
@@ -107,7 +107,7 @@ impl Memory {
         }
     }
 
-    /// Returns whether it can be returned to the caller as a buffer of `T`.
+    /// Returns whether the memory can be returned to the caller as a buffer of `T`.
     pub(crate) fn is_buffer_of<T: DeviceCopy + Send + Sync + 'static>(&self) -> bool {
         match &self.owner {
             Owner::Stream(_) => true,
@@ -116,7 +116,7 @@ impl Memory {
         }
     }
 
-    /// Returns it to the caller, if [possible](Self::is_buffer_of); no enqueued work may use it.
+    /// Returns the memory to the caller, if [possible](Self::is_buffer_of); no enqueued work may use it.
     pub(crate) fn into_buffer<T: DeviceCopy + Send + Sync + 'static>(mut self) -> Option<DeviceBuffer<T>> {
         match replace(&mut self.owner, Owner::Others) {
             Owner::Stream(block) => {

@@ -25,7 +25,7 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Pinned memory in slots, which are copied from or to one after the other.
 pub(crate) struct Slots {
     memory: Pinned,
-    /// Of each slot: recorded behind each copy from or to it.
+    /// Per slot, the event behind its last copy.
     copied: [Event; SLOTS],
     /// The slot that was used last.
     last: Cell<usize>,
@@ -84,7 +84,7 @@ impl Slots {
         Ok(Slots { memory: Pinned::new(SLOTS * SLOT_BYTES)?, copied, last: Cell::new(0) })
     }
 
-    /// Returns the next slot, behind its last copy.
+    /// Waits for the last copy of the next slot, and returns the slot.
     pub(crate) fn next(&self) -> Result<usize> {
         self.last.set((self.last.get() + 1) % SLOTS);
         self.wait(self.last.get()).map(|()| self.last.get())

@@ -67,7 +67,7 @@ impl Stream {
         Arc::new(Stream { inner, texture, zeroed, events, beside, kept, spare, device })
     }
 
-    /// Wraps a stream, and takes the zeros at once: a stream that is captured later cannot.
+    /// Wraps a stream, and allocates its zeros at once: while a stream is captured, they cannot be allocated.
     fn with_zeros(device: Arc<OpenDevice>, inner: Arc<CustStream>) -> Result<Arc<Stream>> {
         let stream = Stream::of_lane(device, inner, Vec::new());
         stream.zeroed().map(|_| stream)
@@ -266,7 +266,7 @@ impl Drop for Stream {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.inner) };
         } else if let Some(zeroed) = self.zeroed.take() {
-            // It went with the context.
+            // The memory was freed with the context.
             std::mem::forget(zeroed);
         }
     }

@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Lanes between pinned images: nothing is copied by the host, and more threads only wait for the
-/// driver and each other.
+/// Lanes between pinned images: the host copies nothing, so that more threads would only wait for the driver and for
+/// each other.
 const PINNED_LANES: usize = 2;
 
 /// A strip of an image's result.
@@ -69,8 +69,8 @@ impl Gpu {
         Ok(HostRows::packed(bytes).looked_up().pinned)
     }
 
-    /// Computes strips on up to `lanes` lanes, each with one stream and one thread, as long as `parts` has strips;
-    /// those that fail go back to it. Returns the first failure, or `None` where there are no lanes.
+    /// Computes strips on up to `lanes` lanes, each with one stream and one thread, until `parts` is empty; strips that
+    /// fail return to it. Returns the first failure, or `None` if there are no lanes.
     fn on_strips(
         &self,
         (strips, lanes): (&[StripJob<'_>], usize),
@@ -86,7 +86,7 @@ impl Gpu {
             match computed {
                 Ok(took) => *kernels.lock().unwrap_or_else(PoisonError::into_inner) += took,
                 Err(error) => {
-                    // No copy may go on when another lane computes the strip, or the caller's memory is gone.
+                    // Copies must end before another lane computes the strip, or the caller's memory is freed.
                     let _ = lane.synchronize();
                     parts.give_back(taken);
                     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -141,7 +141,7 @@ impl Gpu {
             let start = result.device_address().wrapping_sub(strip.output.start as u64);
             // SAFETY: strips do not overlap, and each belongs to one thread.
             unsafe { lane.download(output, iter::once(strip.output.clone()), start)? };
-            // A download to pinned rows is not waited for, and the timer neither.
+            // Neither a download to pinned rows nor the timer is waited for here.
             match timer {
                 Some(timer) if output.pinned => timers.push(timer),
                 timer => kernels += timer.map_or(Ok(Duration::ZERO), |timer| timer.elapsed())?,

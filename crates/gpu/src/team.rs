@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The parts of a job, by number. Workers take them one after the other; what a worker could not do goes to the others.
+/// The parts of a job, by number. Workers take them one after the other; parts that a worker could not do go to the
+/// others.
 #[derive(Debug)]
 pub struct Parts {
     count: usize,
@@ -27,7 +28,7 @@ impl Parts {
         if next < self.count { Some(next) } else { self.returned.lock().unwrap_or_else(PoisonError::into_inner).pop() }
     }
 
-    /// Gives parts back that were taken and are not done.
+    /// Returns parts that were taken and are not done.
     pub fn give_back(&self, parts: impl IntoIterator<Item = usize>) {
         self.returned.lock().unwrap_or_else(PoisonError::into_inner).extend(parts);
     }
@@ -38,8 +39,9 @@ impl Parts {
     }
 }
 
-/// Runs `work` for each worker, on one thread each, until all parts are done. A worker that fails gives back what it
-/// has not done, which the others take. Returns whether all parts are done: not if the workers took no more.
+/// Runs `work` for each worker, on one thread each, until all parts are done. A worker that fails gives back its
+/// unfinished parts, which the others take. Returns whether all parts are done: `false` if the workers stop early
+/// without an error.
 ///
 /// # Errors
 /// The first worker's, if all failed.
@@ -55,7 +57,7 @@ pub fn share<W: Sync>(
         let before = able.len();
         let results = thread::scope(|scope| {
             let (own, others) = able.split_first().expect("a worker");
-            // Where no more threads are to be had, fewer workers do the work.
+            // If not all threads can be started, fewer workers share the parts.
             let spawned = others.iter().copied().map_while(|worker| {
                 let (parts, work) = (&parts, &work);
                 thread::Builder::new().spawn_scoped(scope, move || work(worker, parts)).ok()
@@ -78,7 +80,7 @@ pub fn share<W: Sync>(
         match first {
             Some(error) if able.is_empty() => return Err(error),
             _ if parts.are_taken() => return Ok(true),
-            // Nobody failed, and yet parts are left.
+            // No worker failed, but parts are left.
             None => return Ok(false),
             Some(_) => debug_assert!(able.len() < before),
         }
@@ -108,7 +110,7 @@ impl Gpu {
         std::iter::once(first).chain(self.others.iter().cloned())
     }
 
-    /// Whether others share its jobs.
+    /// Returns whether other GPUs share its jobs.
     pub fn is_team(&self) -> bool {
         !self.others.is_empty()
     }

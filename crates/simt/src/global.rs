@@ -174,8 +174,9 @@ impl Memory {
         Ok(())
     }
 
-    /// Adds atomically, and returns the previous value. Additions order nothing, so an element that a launch adds to
-    /// may be accessed by additions only: even the thread with the last addition cannot know it except by the sum.
+    /// Adds atomically, and returns the previous value. Additions order no other accesses, so during a launch an
+    /// element that is added to may only be added to: even the thread with the last addition knows that only from the
+    /// sum.
     pub(crate) fn atomic_add(&mut self, address: u64, value: u64, by: Accessor) -> Result<u64, String> {
         let fail = |what: String| format!("adds to u64 in global memory at {address:#x}, {what}");
         let (buffer, offset, elements) = self.locate::<u64>(address).map_err(fail)?;

@@ -44,10 +44,10 @@ impl Geometry {
         (self.block[0] * self.block[1]) as usize
     }
 
-    /// Reserves the stacks that a launch needs, so that it does not panic where there is no memory for them.
+    /// Reserves the stacks that a launch needs, so that the launch does not panic for lack of memory.
     ///
     /// # Errors
-    /// The system's error, if there is not; what was reserved is released.
+    /// The system's error if memory is short; the stacks reserved so far are released.
     pub fn reserve_stacks(&self) -> io::Result<()> {
         let missing = if self.barriers { self.threads().saturating_sub(STACKS.with_borrow(Vec::len)) } else { 0 };
         match (0..missing).map(|_| DefaultStack::new(STACK_BYTES)).collect::<io::Result<Vec<_>>>() {
@@ -68,7 +68,7 @@ impl Geometry {
 /// The first [`Fault`], at the end of the block in which it happened.
 ///
 /// # Panics
-/// If there is no memory for the stacks of the threads: [`Geometry::reserve_stacks`] says so before.
+/// If memory for the threads' stacks is short: [`Geometry::reserve_stacks`] reports this in advance.
 pub fn launch(
     memory: &mut Memory,
     geometry: &Geometry,
@@ -208,7 +208,7 @@ impl<'t, 'm> Meeting<'t, 'm> {
         }
     }
 
-    /// Records a fault if some threads wait for what others will never reach.
+    /// Records a fault if some threads wait for an event that others will never reach.
     fn close(self) {
         if let (Some(ended), Some((_, wait))) = (self.ended, self.waiting) {
             ended.note(&mut ended.state.borrow_mut(), format!("ends without the {wait}, where others wait"));

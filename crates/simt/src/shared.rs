@@ -51,14 +51,14 @@ struct Mbarrier {
     /// Barriers passed when it was initialized.
     started: u32,
     given: u32,
-    /// Number of times that each thread has waited for it, by thread; 0 for those beyond the end.
+    /// Number of times that each thread has waited for it, by thread number; threads beyond the end have not waited.
     waited: Vec<u32>,
 }
 
 pub(crate) struct SharedMemory {
     bytes: Vec<u8>,
     shadow: Vec<Shadow>,
-    /// A few, with their byte offsets.
+    /// The mbarriers, with their byte offsets: too few for a map.
     mbarriers: Vec<(u32, Mbarrier)>,
     copies: HashMap<u16, Groups>,
 }
@@ -74,7 +74,7 @@ impl SharedMemory {
         }
     }
 
-    /// Starts a block, which finds nothing that an earlier block left.
+    /// Starts a block: discards the contents and the record of the previous block.
     pub(crate) fn start_block(&mut self) {
         self.bytes.fill(0xa5);
         self.shadow.fill(UNTOUCHED);

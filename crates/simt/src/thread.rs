@@ -491,7 +491,7 @@ impl Device for &Thread<'_, '_> {
 
     #[inline]
     fn near_reciprocal_sqrt(self, value: f32) -> f32 {
-        // As far off as it may be, up or down, so that callers cannot rely on more.
+        // Off by the largest error that the contract allows, up or down, so that callers cannot rely on less.
         let off = if value.to_bits().is_multiple_of(2) { 1.0 - 1.0 / 4_194_304.0 } else { 1.0 + 1.0 / 4_194_304.0 };
         value.sqrt().recip() * off
     }

@@ -1,4 +1,4 @@
-//! Filters of f16 that read and write it themselves, by hand.
+//! Filters whose kernels read and write f16, with expected bits computed by hand.
 
 use apron_core::{Border, Correlate, Extent, Mask, PixelType, Problem, Shape};
 use apron_emulator::execute;

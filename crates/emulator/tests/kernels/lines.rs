@@ -1,4 +1,4 @@
-//! Masks of a single row or column, by hand.
+//! Masks of a single row or column, with expected sums computed by hand.
 
 use apron_core::{Border, Correlate, Extent, Mask, PixelType, Problem, Shape};
 use apron_emulator::execute;
@@ -26,7 +26,7 @@ fn one_pass_has_the_sums_of_the_mask() {
     }
     // Sums of 0.5, 4.5, -3, 118 and -192 round half to even, and saturate.
     let (samples, expected) = ([1u8, 3, 11, 4, 200], [0u8, 4, 0, 118, 0]);
-    // Zeros around the taps of a row make it as long as `conv1d-line` wants it.
+    // Padded with zeros, the taps along the row are as many as `conv1d-line` requires.
     let mut long = [0.0; 25];
     long[11..14].copy_from_slice(&taps);
     for (shape, mask) in [((5, 1), Mask::new(25, 1, long)), ((1, 5), Mask::new(1, 3, taps))] {
@@ -36,7 +36,7 @@ fn one_pass_has_the_sums_of_the_mask() {
             assert_eq!(execute(&recipe, &samples).unwrap(), expected, "{variant} {shape:?}");
         }
         assert_eq!(plan(&problem, None, &Machine::EMULATED).unwrap().variant, "words-line");
-        // Where f64 is slow, bytes take the other one.
+        // Where f64 is slow, `conv1d-line` takes bytes.
         let slow = Machine { f64_ratio: 64, ..Machine::EMULATED };
         assert_eq!(plan(&problem, None, &slow).unwrap().variant, "conv1d-line");
     }

@@ -154,12 +154,12 @@ fn half_precision_is_widened() {
     deviations::<f16, f16>(f16::from_f32, 40, 40, 6);
 }
 
-/// Sums that have these bits in one order alone: 2^24 swallows a 1 that is added to it.
+/// Sums whose bits depend on the order: in f32, 2^24 + 1 is 2^24.
 #[test]
 fn chunks_are_those_of_the_unmapped_axis() {
     let large = 16_777_216.0f32;
-    // Rows 13 to 15 are the head, 16 to 31 the chunk between, 32 to 39 the tail; 2^24 is in each of them once. The
-    // numbers are those of the reference's test by hand.
+    // Rows 13 to 15 are the head, 16 to 31 the chunk between, 32 to 39 the tail. Each case has 2^24 in one of these
+    // rows; the expected sums are those of the reference's test.
     for (at, sum) in [(13, 26.0), (14, 24.0), (16, 12.0), (19, 16.0), (31, 28.0), (32, 20.0), (39, 28.0)] {
         for turned in [false, true] {
             let mut samples = vec![1.0f32; 40];
