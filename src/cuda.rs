@@ -41,8 +41,8 @@ impl Device {
         Ok(Device { backend: Backend::Gpu(gpu), auto: None, ..self.clone() })
     }
 
-    /// As [`on_stream`](Self::on_stream), for the driver's handle of a stream that somebody else owns, and goes on
-    /// owning: 0 or 1 for the legacy default stream, 2 for the default stream of each thread.
+    /// As [`on_stream`](Self::on_stream), for the driver's handle of a stream that another owner keeps: 0 or 1 for the
+    /// legacy default stream, 2 for the default stream of each thread.
     ///
     /// ```no_run
     /// use apron::{Device, Image};
@@ -66,7 +66,7 @@ impl Device {
         // SAFETY: cust's stream is its handle alone, for which it has no constructor.
         let stream = Arc::new(unsafe { std::mem::transmute::<CUstream, Stream>(raw) });
         assert!(stream.as_inner() == raw, "a stream of cust is the driver's handle");
-        // One count more than there are handles: the stream is never destroyed from here.
+        // One more reference than there are handles: this library never destroys the stream.
         std::mem::forget(stream.clone());
         self.on_stream(stream)
     }

@@ -50,10 +50,10 @@ impl fmt::Debug for Device {
 
 impl Device {
     /// Returns the device that chooses for each call: the first GPU or the CPU, whichever is [estimated](Estimate) to
-    /// be done first; the bits are the same. A job whose image is on the host counts the copies, and the first one for
-    /// which the GPU is chosen opens it; so do many small ones together. What is already on a GPU, and what
-    /// [`upload`](Device::upload) puts there, stays there. Operations that the GPU does not support are run by the CPU.
-    /// The [`Report`](crate::Report) says what was chosen, and why.
+    /// finish first; the bits are the same. For an image on the host, the estimate includes the copies. The GPU is
+    /// opened by the first job for which it is chosen, or after many small jobs that it would have done sooner. Images
+    /// on a GPU, and images that [`upload`](Device::upload) puts there, stay there. The CPU runs operations that the
+    /// GPU does not support. The [`Report`](crate::Report) says which device was chosen, and why.
     ///
     /// ```
     /// use apron::{Device, DeviceName, Image};
@@ -83,10 +83,10 @@ impl Device {
         Ok(Device::of(Backend::open_gpu(ordinal)?))
     }
 
-    /// Opens several GPUs as one device. Filters of images on the host, whose results then are on the host, too, and
-    /// their histograms are shared among them, strip by strip; the bits are those of one GPU. A GPU that fails or has
-    /// too little memory leaves its strips to the others, and a line in the log says so. What is already on one of the
-    /// GPUs stays there; everything else runs on the first.
+    /// Opens several GPUs as one device. They share filters and histograms of images on the host, strip by strip; the
+    /// results of these filters are on the host, too, and the bits are those of one GPU. A GPU that fails or has too
+    /// little memory leaves its strips to the others, which is logged. An image that is already on one of the GPUs
+    /// stays there; everything else runs on the first.
     ///
     /// ```no_run
     /// use apron::{Device, GpuSet, Image};
@@ -103,8 +103,8 @@ impl Device {
         Ok(Device::of(Backend::open_gpus(set)?))
     }
 
-    /// Returns the GPUs of this device, each as a device: one, but for [`gpus`](Device::gpus). Other devices return
-    /// themselves.
+    /// Returns each GPU of this device as a device: several for [`gpus`](Device::gpus), otherwise one. Other devices
+    /// return themselves.
     pub fn members(&self) -> Vec<Device> {
         if self.auto.is_some() {
             return vec![self.clone()];
@@ -153,7 +153,7 @@ impl Device {
         if self.auto.is_some() { DeviceName::Auto } else { self.backend.name() }
     }
 
-    /// Returns the backend as far as it is open.
+    /// Returns the backend that is open: the GPU, if `auto` has opened it, otherwise the device's own.
     fn opened(&self) -> &Backend {
         self.auto.as_ref().and_then(|auto| auto.opened()).unwrap_or(&self.backend)
     }
@@ -172,8 +172,8 @@ impl Device {
         Ok(Device { backend: device.backend.new_stream()?, ..device })
     }
 
-    /// Returns a handle on the same device for work beside that of this one: on a GPU with a new stream. Unlike
-    /// [`new_stream`](Device::new_stream) it opens no GPU if `auto` has not.
+    /// Returns a handle on the same device for concurrent work: on a GPU with a new stream. Unlike
+    /// [`new_stream`](Device::new_stream), it returns `auto` itself, and opens no GPU.
     #[doc(hidden)]
     pub fn separate(&self) -> Result<Device> {
         if self.auto.is_some() { Ok(self.clone()) } else { self.new_stream() }

@@ -1,5 +1,5 @@
-//! Evaluates a named filter's formula: as one problem where the device takes it, else by the operations that compute
-//! it, one after the other on the device.
+//! Evaluates a named filter's formula: as one problem if the device takes it, else operation by operation on the
+//! device.
 
 use crate::backend::{Backend, Solved};
 use crate::choice::{self, Choice};
@@ -82,8 +82,8 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// Returns the operation on both formulas as one problem, if the device takes it, or is asked to: the CPU all, a
-    /// GPU what it has kernels for. Any other variant that is asked for is one of the parts'.
+    /// Returns the operation on both formulas as one problem, if the device takes it: the CPU takes all, a GPU those
+    /// that it has kernels for, or any if `paired` is named. Any other variant that is named is a variant of the parts.
     fn paired(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<Option<FilterProblem>> {
         let Options { borders, extent, choice, .. } = self.options;
         let own = choice.variant == Some("paired");
@@ -119,8 +119,8 @@ impl Filtering<'_> {
         matches!(self.device.backend, Backend::Cpu)
     }
 
-    /// Returns a formula as a part of a pair: the image, or what is separable by the method that suits it; any other
-    /// where the device takes it.
+    /// Returns a formula as a part of a pair: the image, or a filter whose preferred method is separable; any other
+    /// filter only if the device takes it.
     fn part(&self, formula: &Formula) -> Result<Option<Part>> {
         if let (Formula::Image, Extent::Region(_)) = (formula, self.options.extent) {
             let one = Taps::new([1.0])?;

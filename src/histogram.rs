@@ -184,8 +184,8 @@ impl Counts {
     }
 }
 
-/// Counts an image whose parts `count` counts between edges, the same for all of them, and adds up: bins that depend on
-/// the image are found by its `extremes`, or follow from the counts of all values.
+/// Counts an image by parts: `count` adds up the counts of all parts between the same edges. Edges that depend on the
+/// image follow from its extremes, or from the counts of all values.
 pub(crate) fn counted_by_parts(
     binning: &Binning,
     pixel: PixelType,

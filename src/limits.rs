@@ -72,8 +72,8 @@ impl LimitRun {
         Ok(self.times()?.pop().unwrap_or_default())
     }
 
-    /// Enqueues the measurement once, behind the work of the device; on the CPU it has run when this returns. So runs
-    /// follow each other without a pause, as operations do that nobody waits for:
+    /// Enqueues the measurement once, behind the work of the device; on the CPU it has run when this returns. Runs thus
+    /// follow each other without a pause, like operations whose results are not waited for:
     ///
     /// ```
     /// use apron::{Device, Limit};

@@ -23,7 +23,7 @@ pub(crate) struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// Returns what was asked for of the method.
+    /// Returns the requested method and tolerance.
     pub(crate) fn asked(&self) -> (Option<Method>, Option<f64>) {
         (self.method, self.tolerance)
     }

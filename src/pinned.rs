@@ -66,7 +66,7 @@ impl<T: Pixel> fmt::Debug for Pinned<T> {
 }
 
 impl Device {
-    /// Allocates zeros in host memory that is pinned for this device; on devices without a GPU in common memory.
+    /// Allocates zeros in host memory that is pinned for this device; in ordinary memory on devices without a GPU.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) for more

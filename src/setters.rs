@@ -48,7 +48,7 @@ macro_rules! setters {
             self
         }
 
-        /// Sets what becomes of a sum that the output's integer type does not hold.
+        /// Sets the result for sums that the output's integer type does not hold.
         /// [`Overflow::Wrap`](crate::Overflow::Wrap) implies sums as [`rounding`](Self::rounding).
         ///
         /// ```

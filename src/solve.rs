@@ -87,7 +87,7 @@ impl Device {
         })
     }
 
-    /// Restates the problem by a method. If kernels run and only a variant is named, that is the variant's method.
+    /// Restates the problem by a method. If kernels run and only a variant is named, the variant determines the method.
     pub(crate) fn by_method(
         &self,
         problem: FilterProblem,

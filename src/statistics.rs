@@ -100,7 +100,7 @@ impl PercentilesBuilder<'_> {
         self.run_reported().map(|(percentiles, _)| percentiles)
     }
 
-    /// Finds the percentiles, and also returns the report of the first kernels that ran, with the time of all.
+    /// Finds the percentiles, and also returns the report of the first kernels that ran, with the time of all kernels.
     ///
     /// # Errors
     /// As [`run`](PercentilesBuilder::run).

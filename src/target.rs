@@ -96,7 +96,7 @@ impl DeviceImage {
 }
 
 impl Target<'_> {
-    /// Lets an operation write its result, and gives its report to the image.
+    /// Runs `write` on the target's memory, and stores the report in the image.
     pub(crate) fn fill(self, write: impl FnOnce(Room<'_>) -> Result<Made>) -> Result<()> {
         let (image, (x, y), shape) = match self.place {
             Place::Host(image) => return write(Room::Host(vec![image])).map(drop),

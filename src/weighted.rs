@@ -10,7 +10,7 @@ use crate::{
 };
 use apron_core::{Columns, check_channel};
 
-/// One weight per pixel of an image, converted from what holds the weights.
+/// One weight per pixel of an image, converted from numbers or from another image.
 #[derive(Debug)]
 pub enum Weights<'a> {
     /// Weights row by row.
@@ -155,7 +155,7 @@ impl Histogram2dBuilder<'_> {
         let (shape, pixel) = (source.shape(), source.pixel_type());
         channels.iter().try_for_each(|&channel| check_channel(shape, channel))?;
         let columns = Columns::new(shape.channels, channels.to_vec())?;
-        // By default the bins of bytes are those of all values, not of those that occur.
+        // By default the bins of bytes cover all values, not only those that occur.
         let of_bytes = |binning| match binning {
             Binning::Even(Bins { count, range: None }) if pixel == PixelType::U8 => {
                 Bins { count, range: Some((0.0, 256.0)) }.into()

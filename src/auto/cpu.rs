@@ -1,4 +1,5 @@
-//! Estimated times of problems on the CPU: of the nearest measured workload, scaled to the samples, taps and threads.
+//! Estimated times of problems on the CPU: the time of the nearest measured workload, scaled to the samples, taps and
+//! threads.
 //!
 //! The times are data, `cpu.csv`, as `apron tune --device cpu` prints them.
 
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 /// A measured workload.
 struct Row {
     threads: f64,
-    /// As [`timed_as`] says it.
+    /// As [`timed_as`] names it.
     operation: &'static str,
     src: PixelType,
     dst: PixelType,
@@ -68,8 +69,8 @@ fn problem_ms(problem: &Problem, rows: &[Row], threads: f64) -> f64 {
     row.ms * taps * terms * share
 }
 
-/// Returns the operation of the rows of `cpu.csv` by which the time of a problem is estimated: its own, or one whose
-/// time it is like. The sweep names its rows by it.
+/// Returns the operation whose rows of `cpu.csv` give the estimate for a problem: its own, or one with a similar time.
+/// The sweep names its rows accordingly.
 pub fn timed_as(problem: &Problem) -> &'static str {
     match problem {
         Problem::Filter(filter) => match filter {
@@ -93,7 +94,7 @@ pub fn timed_as(problem: &Problem) -> &'static str {
     }
 }
 
-/// Returns the power of a window's side that the time grows with; `None` where it hardly grows.
+/// Returns the power of the window's side with which the time grows; `None` if it hardly grows.
 fn growth(problem: &Problem) -> Option<i32> {
     let Problem::Filter(filter) = problem else { return None };
     match filter {

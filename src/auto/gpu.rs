@@ -10,7 +10,7 @@ const CALL_MS: f64 = 0.25;
 /// both directions together. Measured: docs/decisions/auto.md.
 const THREAD_BYTES: f64 = 3.2e6;
 const BUS_BYTES: f64 = 48e6;
-/// Bytes that kernels move, and products that they sum, per millisecond: half of what an H100 does.
+/// Bytes that kernels move, and products that they sum, per millisecond: half of the rates of an H100.
 const KERNEL_BYTES: f64 = 1.2e9;
 const KERNEL_TAPS: f64 = 8e9;
 

@@ -1,4 +1,4 @@
-//! What the jobs of a process have shown about the times of both devices.
+//! Ratios of measured to estimated times of both devices, learned from the jobs of a process.
 
 use crate::PixelType;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ const JOBS_PER_TRIAL: u32 = 32;
 /// Largest ratio of the slower device's estimate to the faster one's at which such trials are made.
 const TRIAL_RATIO: f64 = 1.5;
 
-/// Jobs whose times are alike, but for the machine.
+/// A kind of jobs whose measured times deviate from the estimates by about the same factor.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) operation: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Kind {
     pub(super) waits: bool,
 }
 
-/// Measured times over estimated ones.
+/// The ratio of measured to estimated times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Factor {
     /// `None` before the first time that counts.
@@ -49,7 +49,7 @@ impl Factor {
 pub(super) struct Ledger {
     /// Time that an open GPU would have saved so far, in milliseconds.
     pub(super) saved_ms: f64,
-    /// Of all jobs, for kinds that were not timed yet.
+    /// Ratios over all jobs, for kinds without a measured time.
     all: [Factor; 2],
     kinds: HashMap<Kind, ([Factor; 2], u32)>,
 }
@@ -61,14 +61,14 @@ impl Ledger {
         [CPU, GPU].map(|device| own[device].value.or(self.all[device].value).unwrap_or(1.0))
     }
 
-    /// Chooses a device for a job of a kind, by the estimates of both in milliseconds. The faster one is chosen, and
-    /// now and then the other one, to know its time.
+    /// Chooses a device for a job of a kind, by the estimates of both in milliseconds: the faster one, and now and then
+    /// the slower one, to measure its time.
     pub(super) fn choose(&mut self, kind: Kind, estimates: [f64; 2]) -> usize {
         let (factors, jobs) = self.kinds.entry(kind).or_default();
         *jobs += 1;
         let best = if estimates[GPU] < estimates[CPU] { GPU } else { CPU };
         let other = 1 - best;
-        // A result that stays on a GPU is not waited for, so that its time is not known.
+        // The time of a result that stays on a GPU is unknown, since nothing waits for it.
         if !kind.waits || factors[best].value.is_none() {
             return best;
         }
@@ -78,7 +78,7 @@ impl Ledger {
         if unknown || again { other } else { best }
     }
 
-    /// Learns from the time of a job; of a GPU's first one of a kind, which loads kernels, nothing.
+    /// Learns from the time of a job, except the first of its kind on a GPU, which includes the loading of kernels.
     pub(super) fn learn(&mut self, kind: Kind, device: usize, measured_over_estimated: f64) {
         let (factors, _) = self.kinds.entry(kind).or_default();
         if device == GPU && !std::mem::replace(&mut factors[GPU].loaded, true) {

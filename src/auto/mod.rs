@@ -1,8 +1,8 @@
-//! The device that `auto` chooses for each job: the one that is estimated to be done first.
+//! The device that `auto` chooses for each job: the one that is estimated to finish first.
 //!
-//! All devices give the same bits, so the choice is only one of time. The CPU's time is that of the nearest measured
-//! workload ([`cpu`]); a GPU's time is that of the copies and the kernels ([`gpu`]), and of its start as long as no
-//! context is open. Measured times of the jobs themselves correct both estimates as a process goes on ([`ledger`]).
+//! All devices give the same bits, so the choice affects only the time. The CPU's time is that of the nearest measured
+//! workload ([`cpu`]); a GPU's time is that of the copies and the kernels ([`gpu`]), and of its start if no context is
+//! open. Measured times of the process's own jobs correct both estimates ([`ledger`]).
 
 pub(crate) mod cpu;
 mod gpu;
@@ -72,8 +72,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Returns a job of filters, the last one making the result; `None` if there is no filter, or an invalid one, whose
-    /// error any device tells. Results in a room are on the host when the call returns.
+    /// Returns a job of filters, the last of which makes the result; `None` if there is no filter, or an invalid one:
+    /// then any device reports its error. With a room, the result is on the host when the call returns.
     pub(crate) fn of(filters: Vec<FilterProblem>, source: &Source<'_>, has_room: bool) -> Option<Job> {
         let last = filters.last()?;
         let (out, sample) = (last.window().ok()?.out, last.dst().size_bytes() as u64);
@@ -103,7 +103,7 @@ impl Job {
             let (size, side) = (log(samples * u64::from(self.images)), log(work.side.into()));
             Kind { operation: work.operation, types: (work.src, work.dst), size, side, waits: self.waits }
         };
-        // Of several problems the one of the largest windows takes the most time.
+        // The problem with the largest window takes the most time.
         works.map(of).max_by_key(|kind| kind.side).expect("a job has a problem")
     }
 
@@ -119,7 +119,7 @@ impl Auto {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the GPU, which is opened now if it is not yet.
+    /// Returns the GPU, and opens it if it is closed.
     fn open(&self) -> &std::result::Result<Backend, String> {
         self.gpu.get_or_init(|| Backend::open_gpu(0).map_err(|error| error.to_string()))
     }
@@ -144,7 +144,7 @@ impl Auto {
     fn open_beside(self: &Arc<Self>) {
         if !self.opening.swap(true, Ordering::Relaxed) {
             let auto = self.clone();
-            // Without a thread to be had, the GPU stays closed.
+            // If no thread can be started, the GPU stays closed.
             let _ = std::thread::Builder::new().spawn(move || {
                 auto.open();
             });
@@ -175,7 +175,7 @@ impl Auto {
 }
 
 impl Device {
-    /// Returns the device on which data is put to stay there: the GPU, if `auto` may choose one.
+    /// Returns the device for images that stay on a device: the GPU, if `auto` may choose one.
     pub(crate) fn for_data(&self) -> Device {
         let Some(auto) = &self.auto else { return self.clone() };
         match auto.open() {
@@ -187,7 +187,7 @@ impl Device {
         }
     }
 
-    /// Returns the device that `auto` chooses for the slabs of a volume: the one that is estimated for the whole.
+    /// Returns the device that `auto` chooses for the slabs of a volume, by the estimate for the whole volume.
     pub(crate) fn for_slabs(&self, job: Option<Job>) -> Device {
         match (&self.auto, job) {
             (None, _) => self.clone(),
@@ -196,7 +196,7 @@ impl Device {
         }
     }
 
-    /// Returns this device without a choice: the CPU, if `auto` chooses.
+    /// Returns this device without a further choice: the CPU, if this is `auto`.
     fn settled(&self) -> Device {
         Device { auto: None, ..self.clone() }
     }
@@ -227,7 +227,7 @@ impl Device {
         run: impl FnOnce(&Device) -> Result<T>,
     ) -> Result<T> {
         let Some(auto) = &self.auto else { return run(self) };
-        // Data stays where it is, and kernels are named of GPUs only.
+        // Data stays on its device, and named variants are the GPU's, except `parallel`.
         let named = choice.variant.is_some_and(|name| name != "parallel") || !choice::environment()?.is_empty();
         if named || sources.iter().any(|source| matches!(source, Source::Device(image) if is_on_gpu(image))) {
             return run(&self.for_data());

@@ -11,7 +11,7 @@ use std::time::Duration;
 const HALVES: usize = 1 << 16;
 const DIGITS: usize = 1 << 8;
 
-/// A rank, among the samples that start with the prefix that is known of its sample's order.
+/// A rank among the samples of its channel that start with the same prefix: the known digits of the sought sample.
 #[derive(Clone, Copy)]
 struct Sought {
     /// Place among the ranks that were asked for.
@@ -32,7 +32,7 @@ impl Sought {
         self.prefix = self.prefix * counts.len() as u32 + digit as u32;
     }
 
-    /// Returns the number of its upper half among those of all channels.
+    /// Returns the number of the prefix's upper half, counted over all channels.
     fn half(&self, shift: u32) -> u32 {
         (self.channel * HALVES) as u32 + (self.prefix >> shift)
     }
@@ -49,8 +49,8 @@ pub(super) struct Selected {
 }
 
 impl Backend {
-    /// Finds the f32 samples of ranks, each of a channel and counted from 0; `None` if the device has not the
-    /// shared memory for it.
+    /// Finds the f32 samples of ranks, each of a channel and counted from 0; `None` if the device has too little shared
+    /// memory.
     pub(super) fn select(
         &self,
         source: &Source<'_>,

@@ -64,7 +64,7 @@ impl Backend {
         Ok(Counted { result: HistogramDd { edges, cells }, report: with_copy(made, copy_in)? })
     }
 
-    /// Counts rows, and returns the cells that are not empty. Only the host does: it sorts.
+    /// Counts rows, and returns the cells that are not empty. Only host devices do this: they sort.
     pub(crate) fn joint_sparse(&self, asked: &Asked<'_>) -> Result<Counted<SparseHistogram>> {
         if let Some(computed) = self.computed_rows(asked)? {
             return self.joint_sparse(&asked.of_source(Source::Device(&computed)));
@@ -99,7 +99,7 @@ impl Backend {
                 let of_channels = self.ranges(&Source::Device(&image), true)?;
                 columns.picked().iter().map(|&column| of_channels[column as usize]).collect()
             }
-            // No kernel finds the ranges of columns that are no channels.
+            // No kernel finds the range of a column that is not a channel.
             true => apron_cpu::any::column_extremes(&host_image(source, 0)?, columns)?,
         };
         let of = |(n, binning): (usize, &Binning)| binning.edges_of_column(src, || ranges[n]);

@@ -149,7 +149,7 @@ fn execute(
     beside: Option<&DeviceImage>,
     output: Option<&GpuBuffer>,
 ) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
-    // Rows without gaps, at an address that is a multiple of 16 bytes; an image that is not so is copied.
+    // Kernels read rows without gaps at an address that is a multiple of 16 bytes; other images are copied.
     let packed = |image: &DeviceImage| {
         let buffer = image.gpu_buffer(recipe.operation)?;
         // Batches are made without gaps.

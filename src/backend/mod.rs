@@ -64,7 +64,7 @@ pub(crate) trait Explained {
     fn ran(&self) -> &Report;
 }
 
-/// The result of an operation: an image, or nothing but the facts about what went into the room.
+/// The result of an operation: an image or, if the result is in a room, only the facts about it.
 pub(crate) struct Solved {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
@@ -311,7 +311,7 @@ impl Backend {
         Ok((name, run(&host_image(source, 0)?, matches!(self, Backend::Cpu))))
     }
 
-    /// Returns the name of the one implementation that a host device has.
+    /// Returns the name of a host device's only implementation.
     fn host_variant(&self, operation: &'static str, choice: &Choice<'_>) -> Result<&'static str> {
         let own = if let Backend::Cpu = self { "parallel" } else { "serial" };
         choice::environment()?;

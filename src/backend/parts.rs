@@ -11,15 +11,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// Least and most bytes per part.
 const PART_BYTES: (u64, u64) = (4 << 20, 64 << 20);
-/// Parts that a GPU takes at least, so that one that is slower takes fewer.
+/// Fewest parts per GPU, so that a slower GPU can take fewer.
 const PARTS_PER_GPU: u64 = 2;
-/// Least bytes of an image that one GPU counts by parts: it costs some 0.1 ms per part.
+/// Least bytes of an image that a single GPU counts by parts: a part costs some 0.1 ms.
 const LEAST_BYTES: u64 = 4 * PART_BYTES.1;
-/// As above, of floats whose range must be found first, by the host, while a whole image is copied only once.
+/// As above, for floats without a range: by parts the host must find the range first, while a whole image is copied
+/// once for both.
 const LEAST_BYTES_TWICE: u64 = 1 << 30;
 
 impl Backend {
-    /// Counts an image on the host by parts; `None` if it is not there, or it is not worth it.
+    /// Counts an image on the host by parts; `None` if it is elsewhere, or too small to gain from it.
     pub(super) fn by_parts(
         &self,
         gpu: &Gpu,

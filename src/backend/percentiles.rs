@@ -39,14 +39,14 @@ impl Backend {
             false => apron_reference::any::percentiles(input, per_channel, percentiles),
         })?;
         let mut found = found?;
-        // The host finds nothing for no percentiles.
+        // Without percentiles the host returns no channels.
         found.resize(if per_channel { source.shape().channels as usize } else { 1 }, Vec::new());
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
         Ok(Found { percentiles: found, report: Report { kernels: start.elapsed(), ..report } })
     }
 
-    /// Finds percentiles by the samples at their ranks. Those are found by their digits, or, if the variant of the
-    /// statistics is named and where shared memory is small, between the extremes that the statistics have found.
+    /// Finds percentiles from the samples at their ranks. A radix select finds these samples; if the variant of the
+    /// statistics is named, or shared memory is small, rounds of counting between the extremes find them.
     pub(super) fn percentiles_by_kernels(
         &self,
         source: &Source<'_>,

@@ -11,13 +11,14 @@ use apron_gpu::{Gpu, HostRows, HostRowsMut, Rows, StripJob, run_strips};
 use apron_plan::Recipe;
 use std::time::Duration;
 
-/// Least and most bytes of input and output together per strip, about.
+/// Least and most bytes of input and output together per strip; approximate.
 const STRIP_BYTES: (usize, usize) = (2 << 20, 8 << 20);
-/// Most bytes where the host copies nothing: each copy costs the bus some 10 us.
+/// Most bytes per strip between pinned images, which the host need not copy: each copy costs the bus some 10 us.
 const PINNED_BYTES: usize = 16 << 20;
-/// Least rows per strip, in rows of a window: what strips upload twice, against waiting for the last strips of all.
+/// Fewest rows per strip, in multiples of the window's rows: a compromise between uploading halo rows twice and waiting
+/// for the last strips.
 const WINDOWS: u32 = 2;
-/// Fewer strips than these are not worth it.
+/// Fewest strips that are faster than the whole image.
 const LEAST_STRIPS: u32 = 4;
 
 /// Returns an image's rows as bytes.
@@ -34,7 +35,7 @@ fn rows_mut<'a>(image: &'a mut AnyImageMut<'_>) -> HostRowsMut<'a> {
     HostRowsMut::new(image.spanned_bytes_mut(), rows)
 }
 
-/// Returns the strips that a large filter is cut into; `None` for one that is not worth it, or has none.
+/// Returns the strips of a large filter; `None` for a filter that is too small, or cannot be cut into strips.
 fn strips(problem: &FilterProblem, at_a_time: usize, most_bytes: usize) -> Result<Option<Vec<Strip>>> {
     let (shape, out) = (problem.shape(), problem.window()?.out);
     let row = shape.row_samples() * problem.src().size_bytes() + out.row_samples() * problem.dst().size_bytes();
@@ -49,7 +50,8 @@ fn strips(problem: &FilterProblem, at_a_time: usize, most_bytes: usize) -> Resul
     (0..out.height).step_by(rows as usize).filter_map(of).collect::<Result<Vec<_>>>().map(Some)
 }
 
-/// Returns the jobs of the strips, whose recipes are at these places, and whose rows have these sizes in bytes.
+/// Returns the jobs of the strips. `of_strip` has the index of each strip's recipe, and the last parameter the bytes
+/// per input and output row.
 fn jobs<'r>(
     recipes: &'r [Recipe],
     strips: &[Strip],
@@ -65,8 +67,8 @@ fn jobs<'r>(
 }
 
 impl Backend {
-    /// Solves a filter's problem by strips on one GPU or on several, where image and room are on the host, and it is
-    /// worth it; else `None`. Without a room the result of several GPUs is on the host, that of one is not.
+    /// Solves a filter's problem by strips on one GPU or several, if image and room are on the host and the filter is
+    /// large enough; else returns `None`. Without a room the result of several GPUs is on the host, that of one is not.
     pub(super) fn by_strips(
         &self,
         gpu: &Gpu,
@@ -104,7 +106,7 @@ impl Backend {
         Ok(report.map(|report| Solved { shape, pixel, images: 1, storage, made: Made::on_host(report) }))
     }
 
-    /// Solves a problem by these strips; `None` if memory for the copies cannot be had.
+    /// Solves a problem by these strips; `None` if memory for the copies cannot be allocated.
     fn on_gpus(
         &self,
         gpus: &[Gpu],

@@ -11,7 +11,8 @@ use crate::{AnyImage, Device, Error, Formula, Named, PixelType, Report, Result, 
 use apron_core::{ByMethod, FilterProblem, Padded, Strip};
 use std::ops::Range;
 
-/// Returns the strips of what is not there yet of a problem, whose images together fit into `memory` bytes.
+/// Returns the strips of a problem's rows that are not yet written, such that [`STRIPS_AT_A_TIME`] strips take at most
+/// `memory` bytes of input and output.
 fn strips(problem: &FilterProblem, out_rows: &dyn WriteRows, memory: u64) -> Result<Vec<Strip>> {
     let (shape, out) = (problem.shape(), problem.window()?.out);
     let none = || Error::Unsupported {
@@ -56,7 +57,7 @@ impl<F: Named> FilterBuilder<'_, F> {
         }
     }
 
-    /// Whether [`run_rows`](FilterBuilder::run_rows) runs this filter, so that it needs not be run on the whole image.
+    /// Whether [`run_rows`](FilterBuilder::run_rows) runs this filter, so that the whole image need not be in memory.
     ///
     /// # Errors
     /// As [`run`](FilterBuilder::run), for what depends on no sample.
@@ -136,7 +137,8 @@ impl<F: Named> FilterBuilder<'_, F> {
     }
 }
 
-/// Returns the filter as the one problem whose strips are computed; `None` for one that is computed by regions.
+/// Returns the filter as a single problem, which is computed by strips; `None` for a filter that is computed by
+/// regions.
 fn alone(
     formula: &Formula,
     shape: Shape,
@@ -176,11 +178,10 @@ fn run(
     pipeline(strips, |strip, pool| read_runs(rows, &strip.input, pool), solved, out)
 }
 
-/// What solves a problem on the device.
+/// Solves a problem on the device.
 type Solve<'a> = dyn FnMut(&FilterProblem, &AnyImage<'_>) -> Result<(Report, AnyImage<'static>)> + 'a;
 
-/// Solves the problem of a strip; where the device has too little memory for it, by halves, and so
-/// on down to single rows.
+/// Solves the problem of a strip. If the device has too little memory, the strip is halved, down to single rows.
 fn whole_or_halves(
     problem: &FilterProblem,
     image: &AnyImage<'_>,

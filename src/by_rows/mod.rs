@@ -39,7 +39,7 @@ pub trait WriteRows: Sync {
     /// [`Error::Rows`].
     fn write_rows(&self, first: u32, bytes: &[u8]) -> Result<()>;
 
-    /// Returns the number of rows that are there from an earlier run, from the top: they are not computed again.
+    /// Returns the number of rows, from the top, that an earlier run has written: they are not computed again.
     fn written(&self) -> u32 {
         0
     }
@@ -65,8 +65,8 @@ pub(crate) fn read_whole(rows: &dyn ReadRows) -> Result<AnyImage<'static>> {
     apron_cpu::image_from_bytes(rows.pixel_type(), rows.shape(), |bytes| rows.read_rows(0..rows.shape().height, bytes))
 }
 
-/// Strips that are in memory at a time: one that is read, one that is computed, and one that is written, and what the
-/// computation needs besides.
+/// Strips in memory at a time: one is read, one computed and one written; one more stands for the memory of the
+/// computation.
 const STRIPS_AT_A_TIME: u64 = 4;
 
 /// An image in memory as rows.
@@ -111,23 +111,23 @@ fn strips(
     Ok((first..shape.height).step_by(height as usize).map(|top| top..(top + height).min(shape.height)).collect())
 }
 
-/// Returns the first row that is computed of a result: after those that are there, or the last one.
+/// Returns the first row to compute: the one after those already written, or the last one.
 fn first_row(out: &dyn WriteRows, height: u32) -> u32 {
     out.written().min(height - 1)
 }
 
-/// Images whose memory is used again: memory that is new to the process is cleared by the system, page by page.
+/// Images for reuse: the system clears memory that is new to the process, page by page.
 #[derive(Default)]
 struct Pool(Mutex<Vec<AnyImage<'static>>>);
 
 impl Pool {
-    /// Returns an image of this type and shape that was given back, with its samples, or a new one.
+    /// Returns an image of this type and shape: one that was given back, with its old samples, or a new one.
     fn take(&self, pixel: PixelType, shape: Shape) -> Result<AnyImage<'static>> {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = spare.iter().position(|image| (image.pixel_type(), image.shape()) == (pixel, shape)) {
             return Ok(spare.swap_remove(at));
         }
-        // Strips of another height are over.
+        // The strips with the previous number of rows are done.
         spare.clear();
         apron_cpu::image_from_bytes(pixel, shape, |_| Ok(()))
     }
@@ -167,14 +167,14 @@ fn each_strip(
     Ok(strips.len())
 }
 
-/// Reads the image of each strip, and hands it to `take`, while a thread reads the next; without one
-/// if the system has none.
+/// Reads the image of each strip, and hands it to `take`, while a thread reads the next. If no thread can be started,
+/// the strips are read one after the other.
 fn read_ahead<S: Sync>(
     strips: &[S],
     read: impl Fn(&S) -> Result<AnyImage<'static>> + Sync,
     mut take: impl FnMut(&S, AnyImage<'static>) -> Result<()>,
 ) -> Result<()> {
-    // No strip waits in the channel: each is in the hands of one of the two.
+    // The channel holds no strips: each is held by one of the two threads.
     let (image_in, images): (SyncSender<Result<AnyImage<'static>>>, Receiver<_>) = sync_channel(0);
     let read = &read;
     thread::scope(|scope| {
@@ -182,7 +182,7 @@ fn read_ahead<S: Sync>(
             for strip in strips {
                 let image = read(strip);
                 let last = image.is_err();
-                // A strip that is not taken any more is the last.
+                // After an error, or if the receiver is gone, no more strips are read.
                 if image_in.send(image).is_err() || last {
                     break;
                 }
@@ -195,8 +195,8 @@ fn read_ahead<S: Sync>(
     })
 }
 
-/// Computes an image of each strip's, with the first row that it has in the result: a thread reads the next strip and
-/// another writes the last one, while `solve` computes. All is done one after the other if the system has no threads.
+/// Computes an image per strip, with its first row in the result. One thread reads the next strip and another writes
+/// the previous result while `solve` computes; without threads, all steps run one after the other.
 fn pipeline<S: Sync>(
     strips: &[S],
     read: impl Fn(&S, &Pool) -> Result<AnyImage<'static>> + Sync,
@@ -229,7 +229,7 @@ fn pipeline<S: Sync>(
                     None => part,
                 });
                 match writer {
-                    // The writer tells why it ended.
+                    // The writer's result says why it ended.
                     Some(_) => ended = result_in.send((first, image)).is_err(),
                     None => write((first, image))?,
                 }

@@ -11,8 +11,7 @@ use std::ops::Range;
 
 const OPERATION: &str = "filter";
 
-/// Returns the bytes of intermediate results per sample: those of two parts, as f32; or as f64, and those of the image
-/// as f64.
+/// Returns the bytes of intermediate results per sample: two parts as f32; or two parts and the image as f64.
 fn between((src, dst): (PixelType, PixelType)) -> u64 {
     if [src, dst].into_iter().all(|pixel| pixel.is_computed() && pixel != PixelType::F64) { 8 } else { 24 }
 }
@@ -34,7 +33,7 @@ impl Strip {
         let (above, below) = (rows.start.min(reach), (height - rows.end).min(reach));
         let inside = rows.start - above..rows.end + below;
         if !wraps || reach >= height {
-            // With a window higher than the image the strip is the image, whose border is its own.
+            // With a window higher than the image, the strip is the whole image, and the border is the image's own.
             let read = if wraps && reach >= height { 0..height } else { inside };
             return Strip { above: rows.start - read.start, rows, read: vec![read] };
         }
@@ -62,7 +61,7 @@ pub(super) fn run(
     if !has_strips(options) {
         return Err(unsupported(OPERATION, "this filter, whose result has another size than the image"));
     }
-    // Chunks of rows order the sums of boxes: strips, and what they read, begin at one.
+    // Sums of boxes are ordered by chunks of rows: strips, and the rows that they read, start at a chunk.
     let chunk = if options.stored || sums_boxes(formula) { BOX_CHUNK } else { 1 };
     let reach = (formula.window().1 - 1).next_multiple_of(chunk);
     let wraps = options.borders.y == Border::Wrap;
@@ -80,7 +79,7 @@ pub(super) fn run(
     pipeline(&strips, |strip, pool| read_runs(rows, &strip.read, pool), solve, out)
 }
 
-/// Whether a formula has means or deviations of windows, or equal weights, which are summed as boxes are.
+/// Whether a formula has means or deviations of windows, or equal weights, which are summed like boxes.
 fn sums_boxes(formula: &Formula) -> bool {
     let equal = |taps: &[f32]| taps.iter().all(|&tap| tap == taps[0]);
     match formula {

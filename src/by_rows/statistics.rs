@@ -93,7 +93,7 @@ impl StatisticsBuilder<'_> {
             statistics = exact.iter().map(of).collect();
         }
         for (of, found) in statistics.iter_mut().zip(narrowing.iter().flat_map(apron_cpu::Narrowing::found)) {
-            // Of samples with NaN all percentiles are, as their extremes.
+            // With a NaN among the samples, all percentiles are NaN, as the extremes are.
             let between = |(place, ends): (&Percentile, &[f64; 2])| match of.min.is_nan() {
                 true => f64::NAN,
                 false => place.between(PixelType::F64, *ends),
