@@ -48,8 +48,8 @@ impl Binning {
         }
     }
 
-    /// Returns the edges that the bins have whatever the samples are: those given, over a given
-    /// range, or over that of u8.
+    /// Returns the edges if they do not depend on the samples: given edges, or those of bins over a given range or that
+    /// of u8.
     ///
     /// # Errors
     /// As [`Bins::fixed_edges`].

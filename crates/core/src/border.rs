@@ -89,7 +89,8 @@ impl FromStr for Border {
     }
 }
 
-/// Parses a constant. The largest u64 is taken, which f64 rounds up: a sample then saturates to it.
+/// Parses a constant. The largest u64 is accepted although f64 rounds it up: as a sample it saturates to that u64
+/// again.
 fn constant(text: &str, limit: &str) -> std::result::Result<f64, String> {
     if text.parse() == Ok(u64::MAX) { Ok(u64::MAX as f64) } else { number(text, limit) }
 }

@@ -33,7 +33,7 @@ pub struct Fft {
 pub struct Tiling {
     /// Columns and rows of samples per tile.
     pub sides: [u32; 2],
-    /// Columns and rows of outputs per tile: the first of its columns and rows.
+    /// Columns and rows of outputs per tile; the outputs are a tile's first columns and rows.
     pub outputs: [u32; 2],
     /// Input column and row of the first sample of the first tile.
     pub first: [i32; 2],
@@ -126,8 +126,8 @@ impl Fft {
         (9.2 * self.numbers().log2() + 4.0) * 2f64.powi(-24)
     }
 
-    /// Whether transforms take clearly fewer operations than the sums of taps: 14 per butterfly, both ways, and twice
-    /// as long for each because numbers are exchanged.
+    /// Whether transforms take fewer operations than the sums of taps: 14 per butterfly, forward and back, each counted
+    /// twice because numbers are exchanged.
     fn is_worthwhile(&self) -> bool {
         let (numbers, [wide, high]) = (self.numbers(), self.tile_sides());
         let [width, height] = [self.mask.width(), self.mask.height()];
@@ -190,7 +190,7 @@ impl FilterProblem {
     /// ```
     ///
     /// # Errors
-    /// As there; [`Error::Parameter`] for a tolerance that is not a number above 0.
+    /// As [`by_method`](FilterProblem::by_method); [`Error::Parameter`] for a tolerance that is not a number above 0.
     pub fn by_method_within(self, tolerance: f64) -> Result<ByMethod> {
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Error::parameter(self.operation(), "tolerance", tolerance, "a number above 0, such as 1e-5"));
@@ -252,7 +252,7 @@ mod tests {
         let spectrum = problem(Mask::new(1, 1, vec![3.0]).unwrap(), Extent::Same).spectrum();
         assert_eq!(spectrum.len(), 64 * 128);
         assert!(spectrum.iter().all(|&number| number == [3.0 / 8192.0, 0.0]));
-        // One pixel further, magnitudes stay.
+        // A shift by one pixel leaves the magnitudes unchanged.
         let spectrum = problem(Mask::new(2, 2, vec![0.0, 0.0, 0.0, 3.0]).unwrap(), Extent::Same).spectrum();
         assert!(spectrum.iter().all(|[re, im]| (re.hypot(*im) * 8192.0 - 3.0).abs() < 1e-6));
         assert!(spectrum[0] != spectrum[1] && spectrum[0] != spectrum[64]);

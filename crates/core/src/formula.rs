@@ -103,8 +103,7 @@ impl Formula {
         Formula::of(PointOp::weighted(scale, 0.0, delta), self, None)
     }
 
-    /// Returns whether all sums of bytes beside these borders are whole numbers that i16 holds: however they are
-    /// rounded, they stay the same.
+    /// Returns whether all sums of bytes with these borders are integers that i16 holds: no rounding changes them.
     pub fn gives_words(&self, borders: Borders) -> bool {
         let size = |taps: &[f64]| {
             let are_whole = taps.iter().all(|tap| tap.fract() == 0.0);

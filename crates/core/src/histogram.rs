@@ -5,7 +5,7 @@ use crate::{Error, PixelType, Result};
 /// Most bins of a histogram.
 const MAX_BINS: usize = 1 << 24;
 
-/// The extremes of samples that nobody has searched: no edges follow from them.
+/// Stands for extremes that were not searched for: no edges follow from them.
 pub(crate) const UNKNOWN: (f64, f64) = (f64::NAN, f64::NAN);
 
 /// The number of bins and their range.
@@ -83,7 +83,7 @@ impl Bins {
         self.edges_over(range, single)
     }
 
-    /// Returns the edges that bins have whatever the samples are: over a given range, or that of u8.
+    /// Returns the edges if they do not depend on the samples: over a given range, or that of u8.
     ///
     /// ```
     /// use apron_core::{Bins, PixelType};
@@ -160,7 +160,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Creates edges from rising values at any distances.
+    /// Creates edges from ascending values with any spacing.
     pub(crate) fn unevenly(edges: Vec<f64>) -> Edges {
         Edges { edges, per_width: 0.0 }
     }

@@ -1,9 +1,9 @@
-//! What a joint histogram of two images tells of how they agree: entropies and mutual information.
+//! Measures of the agreement of two images, from their joint histogram: entropies and mutual information.
 
 use crate::{Error, HistogramDd, Result};
 
 /// Entropies of a histogram of two dimensions, in nats, and the mutual information of its columns: measures of how well
-/// two images of the same scene lie over each other.
+/// two images of the same scene are registered.
 ///
 /// With the share `p` of the rows in a cell or a bin, an entropy is `H = -sum(p ln p)`; the mutual information is
 /// `I = H(X) + H(Y) - H(X, Y)` (Viola and Wells, 1997; Maes et al., 1997), and the normalized one
@@ -47,7 +47,7 @@ impl HistogramDd {
         let [x, y] = [self.marginal(&[0])?, self.marginal(&[1])?];
         let count = self.cells.iter().sum();
         let [first, second, joint] = [&x.cells, &y.cells, &self.cells].map(|cells| entropy(cells, count));
-        // Rounding must not make independent columns know less than nothing of each other.
+        // Rounding must not make the mutual information of independent columns negative.
         let mutual = (first + second - joint).max(0.0);
         let normalized = (first + second) / joint;
         Ok(Information { count, entropies: [first, second], joint, mutual, normalized })

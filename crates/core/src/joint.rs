@@ -53,7 +53,7 @@ impl Columns {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn all(row: u32) -> Result<Columns> {
-        // One too many are as wrong as all of them, and need less memory.
+        // One column above the limit gives the same error as all columns, and needs less memory.
         let columns = Columns::new(row, (0..row.min(MAX_COLUMNS as u32 + 1)).collect());
         columns.map_err(|_| Error::parameter(OPERATION, "number of columns", row, format!("1 to {MAX_COLUMNS}")))
     }
@@ -113,8 +113,8 @@ impl Bins {
 }
 
 impl Binning {
-    /// Returns the edges of a column's bins, as `numpy.histogramdd` has them: those of a given range are f64 for
-    /// samples of any type, others those between the least and the largest sample, of u8, too. Otherwise as
+    /// Returns the edges of a column's bins, as `numpy.histogramdd` does: over a given range they are f64 for samples
+    /// of any type; without a range they lie between the least and the largest sample, for u8, too. Otherwise as
     /// [`edges`](Self::edges).
     ///
     /// # Errors
@@ -173,7 +173,7 @@ fn cells_of(edges: &[Edges]) -> u128 {
 
 /// What a cell holds: a count or a sum.
 pub trait Amount: Copy + Default + std::ops::AddAssign {
-    /// Converts to f64, to the nearest one.
+    /// Converts to the nearest f64.
     fn to_f64(self) -> f64;
 }
 
@@ -227,7 +227,7 @@ impl<T: Amount> HistogramDd<T> {
     /// the order of the cells.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for no dimension, one that there is not, or one that is named twice.
+    /// [`Error::Parameter`] for no dimension, one that does not exist, or one that is named twice.
     pub fn marginal(&self, dimensions: &[usize]) -> Result<HistogramDd<T>> {
         let all = self.edges.len();
         let twice = |(n, dimension): (usize, &usize)| dimensions[..n].contains(dimension);

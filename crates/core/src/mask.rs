@@ -191,7 +191,7 @@ impl Mask {
         &self.taps.double
     }
 
-    /// Returns the taps for images of type `pixel`, row by row, as numbers that sums of type `A` take.
+    /// Returns the taps for images of type `pixel`, row by row, in the type `A` of the sums.
     pub fn taps_for<A: Accumulator>(&self, pixel: PixelType) -> Vec<A> {
         self.taps.for_image(pixel)
     }
@@ -303,8 +303,8 @@ impl Taps {
         Ok(Taps { taps, anchor, is_unit: false })
     }
 
-    /// Creates the one tap 1 of an axis along which nothing is filtered. It gives the sums of any tap 1; but where sums
-    /// are stored between passes, it is no pass, as an axis without a sigma is none of SciPy's `gaussian_filter`.
+    /// Creates the single tap 1 of an axis that is not filtered. Its sums are those of any tap 1; but where sums are
+    /// stored between passes, the axis has no pass, as in SciPy's `gaussian_filter` without a sigma.
     pub fn unit() -> Taps {
         let one = Numbers { single: vec![1.0], double: vec![1.0] };
         Taps { taps: Arc::new(one), anchor: 0, is_unit: true }
@@ -346,7 +346,7 @@ impl Taps {
         &self.taps.double
     }
 
-    /// Returns the taps for images of type `pixel`, as numbers that sums of type `A` take.
+    /// Returns the taps for images of type `pixel`, in the type `A` of the sums.
     pub fn taps_for<A: Accumulator>(&self, pixel: PixelType) -> Vec<A> {
         self.taps.for_image(pixel)
     }

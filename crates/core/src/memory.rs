@@ -8,14 +8,14 @@ thread_local! {
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether this thread is inside [`check_memory`], where a failed allocation is handled. For programs whose
-/// allocator ends them in its own way when memory runs out.
+/// Returns whether this thread is inside [`check_memory`], where a failed allocation is handled: for an allocator that
+/// otherwise ends the program when memory runs out.
 pub fn asks_for_memory() -> bool {
     ASKS.get()
 }
 
-/// Checks that there is memory for `count` elements, which `of` describes in the error. To be called before the
-/// allocation: a failed allocation aborts the program.
+/// Checks that there is memory for `count` elements, which `of` describes in the error. Must precede the allocation: a
+/// failed allocation aborts the program.
 ///
 /// ```
 /// use apron_core::check_memory;
@@ -26,7 +26,7 @@ pub fn asks_for_memory() -> bool {
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] if there is not.
+/// [`Error::Shape`] if there is too little.
 pub fn check_memory<T>(count: u64, of: impl Display) -> Result<()> {
     let elements = usize::try_from(count).unwrap_or(usize::MAX);
     ASKS.set(true);

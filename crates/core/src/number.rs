@@ -1,6 +1,6 @@
 //! Numbers in text.
 
-/// Parses a number. Integers that samples may have are not rounded: beyond 2^53 f64 does not hold all.
+/// Parses a number. Integers of samples are not rounded: beyond 2^53, those that f64 does not hold are refused.
 ///
 /// ```
 /// use apron_core::number;
@@ -11,7 +11,7 @@
 /// ```
 ///
 /// # Errors
-/// What the text must be: `limit`, if it is no number.
+/// A description of the expected text: `limit`, if the text is not a number.
 pub fn number(text: &str, limit: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| String::from(limit))?;
     let of_samples = i128::from(i64::MIN)..=i128::from(u64::MAX);
@@ -23,8 +23,8 @@ pub fn number(text: &str, limit: &str) -> Result<f64, String> {
     }
 }
 
-/// Writes a number so that [`number`] reads it: integers from 2^53 to 2^64 with all their digits, where f64
-/// prints zeros after 17.
+/// Writes a number such that [`number`] reads it back: integers from 2^53 to 2^64 with all digits, where f64 prints
+/// zeros after 17.
 pub(crate) fn digits(number: f64) -> String {
     let is_large = number.abs() >= 9_007_199_254_740_992.0 && number.abs() <= u64::MAX as f64;
     if is_large { (number as i128).to_string() } else { number.to_string() }

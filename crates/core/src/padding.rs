@@ -53,8 +53,7 @@ impl FilterProblem {
     /// Returns the output's shape, whatever the types of the samples: a problem that is restated or converted before it
     /// is solved may have types that it has no [`window`](FilterProblem::window) for.
     ///
-    /// # Errors
-    /// As [`window`](FilterProblem::window), except for types and what they do not hold.
+    /// As [`window`](FilterProblem::window), except the errors about types and about values that they do not hold.
     pub fn out_shape(&self) -> Result<Shape> {
         match self {
             FilterProblem::Box(problem) => {

@@ -15,8 +15,8 @@ pub enum Part {
     Filter(Box<FilterProblem>),
 }
 
-/// A pointwise operation on one or two parts, each a filter of one image or the image itself: the result of the parts
-/// computed one by one, to the last bit. Kernels take separable parts.
+/// A pointwise operation on one or two parts, each a filter of one image or the image itself. The result has the bits
+/// of the parts computed one by one. Kernels take separable parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paired {
     /// Shape of the input.

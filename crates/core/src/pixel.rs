@@ -79,7 +79,7 @@ impl PixelType {
         }
     }
 
-    /// Returns whether samples are floats, which results are not rounded to integers for.
+    /// Returns whether samples are floats: results are then not rounded to integers.
     pub const fn is_float(self) -> bool {
         matches!(self, PixelType::F16 | PixelType::F32 | PixelType::F64)
     }
@@ -114,12 +114,12 @@ impl PixelType {
         }
     }
 
-    /// Returns the value of the sample that a number becomes.
+    /// Returns the value of a number after its conversion to this type.
     pub fn sample(self, value: f64) -> f64 {
         each_pixel!(self, T => apron_abi::Sample::to_f64(<T as apron_abi::Pixel>::cast(value, Cast::default())))
     }
 
-    /// Returns the bits of the sample that a number becomes, in the low bits of a word.
+    /// Returns the bits of a number converted to this type, in the low bits of a word.
     pub fn bits(self, value: f64) -> u64 {
         let mut bytes = [0; 8];
         let sample = |bytes: &mut [u8; 8]| {

@@ -23,8 +23,8 @@ pub enum PointOp {
     Magnitude,
     /// `atan2(y, x)`, in radians from -pi to pi, for f32 output only: [`apron_abi::direction`].
     Direction,
-    /// `x` as the output's type, by this cast if that is an integer: between the types that filters are not computed in
-    /// and those [that they are](PixelType::computed).
+    /// `x` converted to the output's type, by this cast if that is an integer: for conversions between the
+    /// [computed](PixelType::computed) types and the others.
     Cast(Cast),
     /// The greatest f64 that is not above `x`, and infinity for an integer above `last`: from the integers of 32 and 64
     /// bits to f64, for bins between f64 edges.
@@ -34,10 +34,10 @@ pub enum PointOp {
     },
     /// `x * y`.
     Product,
-    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, of the sum of their squares and their
+    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, from the sum of their squares and their
     /// sum. The rounding error of `y^2` is subtracted, too.
     Deviation {
-        /// How many numbers.
+        /// The number of summed numbers.
         n: f64,
     },
     /// `y` in the last of two or four channels, `x` in the others, unchanged: the filtered image with the input's
@@ -66,7 +66,7 @@ impl PointOp {
     }
 }
 
-/// Returns the standard deviation of `n` numbers, of the sum of their squares and their sum. If these are exact, the
+/// Returns the standard deviation of `n` numbers, from the sum of their squares and their sum. If these are exact, the
 /// variance is rounded once.
 #[inline(always)]
 pub fn deviation(n: f64, squares: f64, sum: f64) -> f64 {
@@ -97,9 +97,9 @@ impl Pointwise {
     ///
     /// # Errors
     /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or NaN, and an operation of
-    /// two images with only one; [`Error::PixelType`] for types that devices do not compute in, but to convert them,
-    /// for directions with output other than f32, and for alpha with types that differ from the output's;
-    /// [`Error::Shape`] for alpha of one or three channels.
+    /// two images with only one; [`Error::PixelType`] for types that devices do not compute in, except in conversions
+    /// and for alpha, for directions with output other than f32, and for alpha with types that differ from the
+    /// output's; [`Error::Shape`] for alpha of one or three channels.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |parameter, value: String, limit: &str| Err(Error::parameter(Pointwise::NAME, parameter, value, limit));

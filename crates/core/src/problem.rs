@@ -52,7 +52,7 @@ pub fn not_computed(operation: &'static str, found: PixelType) -> Error {
     Error::PixelType { operation, found, expected: format!("{}, in which it is computed", found.computed()) }
 }
 
-/// Returns the error for a problem that f64 does not have.
+/// Returns the error for a problem that is not supported in f64.
 pub fn no_doubles(problem: &FilterProblem) -> Error {
     let (operation, found) = (problem.operation(), PixelType::F64);
     Error::PixelType { operation, found, expected: "another: f64 is computed part by part".into() }
@@ -292,7 +292,7 @@ impl FilterProblem {
             FilterProblem::Paired(problem) => problem.window(),
             FilterProblem::Pointwise(problem) => Ok(Window { out: problem.shape, origin_x: 0, origin_y: 0 }),
             FilterProblem::Pad(problem) => problem.window(),
-            // In the planes, one below the other.
+            // In the stack: the planes one below the other.
             FilterProblem::Volume(problem) => {
                 Ok(Window { out: problem.window()?.out.stacked(), origin_x: 0, origin_y: 0 })
             }

@@ -108,8 +108,8 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
     })
 }
 
-/// Restates a mask over samples of f64, if its factors have its taps as products: sums have fewer roundings so, and
-/// keep the bound of the mask's own.
+/// Restates a mask over samples of f64 if the products of its factors are exactly its taps: the sums then have fewer
+/// roundings, and keep the error bound of the mask's own sums.
 fn of_doubles(problem: &Correlate) -> Result<Result<Separable, &'static str>> {
     let &Correlate { shape, src, dst, ref mask, border, extent, .. } = problem;
     let exact = || factors(mask).filter(|factors| factors.exact).map(|factors| (factors.x, factors.y));
@@ -119,7 +119,7 @@ fn of_doubles(problem: &Correlate) -> Result<Result<Separable, &'static str>> {
             Some((x, y)) => (Taps::new(x)?, Taps::new(y)?),
             None => return Ok(Err("the mask is no column times a row without a rounding")),
         },
-        // Taps of 1/6 would round integers of 32 bits elsewhere at ties.
+        // Rounded factors, as for taps of 1/6, could round sums of 32-bit integers differently at ties.
         _ => return Ok(Err("factors of masks are f32")),
     };
     let (taps_x, taps_y) = (x.with_anchor(mask.anchor().0)?, y.with_anchor(mask.anchor().1)?);

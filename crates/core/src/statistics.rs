@@ -104,8 +104,8 @@ impl Statistics {
     pub fn from_totals(count: u64, low: i128, totals: &IntegerTotals) -> Statistics {
         let sum = totals.sum as i128 + low * count as i128;
         let all = count as f64;
-        // The variance times the square of the count: count * squares - sum^2. Distances give the result
-        // that the integers give.
+        // The variance times the square of the count: count * squares - sum^2. The distances have the same variance as
+        // the integers.
         let squares = Wide::of(totals.high_high).shifted(64).plus(Wide::of(totals.high_low).shifted(33));
         let squares = squares.plus(Wide::of(totals.low_low));
         let variance = squares.times(count).less(Wide::product(totals.sum, totals.sum));
@@ -137,7 +137,7 @@ fn quotient(sum: i128, count: u64) -> f64 {
     if size == 0 {
         return 0.0;
     }
-    // At least 64 bits; a rest behind them makes the last one odd, so that it is no tie.
+    // At least 64 bits of the quotient; a remainder sets the last bit, so that a truncated quotient is never a tie.
     let shift = size.leading_zeros();
     let (scaled, count) = (size << shift, count as u128);
     let digits = (scaled / count) | (scaled % count != 0) as u128;

@@ -6,7 +6,7 @@ use crate::{Border, Extent, FilterProblem, Region, Result, Shape};
 use apron_abi::BOX_CHUNK;
 use std::ops::Range;
 
-/// Rows of a filter's output as a problem of their own.
+/// Rows of a filter's output as a separate problem.
 ///
 /// ```
 /// use apron_core::{Border, Correlate, Extent, FilterProblem, PixelType, Shape, filters};
@@ -31,14 +31,14 @@ pub struct Strip {
 }
 
 impl FilterProblem {
-    /// Returns the strip of these output rows. `None` for problems whose rows have no windows of their own: a padding,
-    /// and an operation on the image itself beside a filter of it.
+    /// Returns the strip of these output rows. `None` for problems whose rows cannot be computed separately: a padding,
+    /// and an operation on the image itself together with a filter of it.
     ///
     /// # Errors
     /// As [`window`](FilterProblem::window).
     ///
     /// # Panics
-    /// If there are no rows, or not all of them are the output's.
+    /// If there are no rows, or some are not the output's.
     pub fn strip(&self, output: Range<u32>) -> Result<Option<Strip>> {
         let (window, shape) = (self.window()?, self.shape());
         assert!(output.start < output.end && output.end <= window.out.height, "rows of the output");
@@ -66,7 +66,7 @@ impl FilterProblem {
         Ok(self.on_rows(rows, region).map(|problem| Strip { problem, input, output }))
     }
 
-    /// Returns what the rows of the output read; `None` if the problem has no strips.
+    /// Returns the input rows that the output's rows read; `None` if the problem has no strips.
     fn reads(&self) -> Result<Option<Reads>> {
         let of = |Sides { size, anchor }: Sides, border, chunk| Reads { rows: 0..size.1 as i32, anchor, border, chunk };
         Ok(Some(match self {
@@ -104,7 +104,7 @@ impl FilterProblem {
             shape.height = height;
             *extent = Extent::Region(region);
             if *border == Border::Crop {
-                // Crop has no regions; no window of this one leaves the image.
+                // Crop has no regions; no window of this region exceeds the image.
                 *border = Border::Replicate;
             }
         };
@@ -124,7 +124,7 @@ impl FilterProblem {
     }
 }
 
-/// What the rows of an output read.
+/// The input rows that the rows of an output read.
 struct Reads {
     /// The rows of output row 0, relative to the row under the first tap of its window.
     rows: Range<i32>,

@@ -55,7 +55,7 @@ impl fmt::Display for Region {
 }
 
 impl Region {
-    /// Checks the region before an operation of this name, whatever that is computed by.
+    /// Checks the region before an operation of this name, whatever the method.
     ///
     /// # Errors
     /// [`Error::Parameter`] for an empty region, and for one that is beyond the range of border arithmetic.
