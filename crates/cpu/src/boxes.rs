@@ -68,13 +68,13 @@ pub(crate) fn box_windows<I: Pixel, O: Pixel>(
     Ok(())
 }
 
-/// Returns the error for an output that sums of floats do not become.
+/// Returns the error for an output type to which sums of floats are not converted.
 fn not_to(found: PixelType, expected: &str) -> Error {
     Error::PixelType { operation: "box", found, expected: expected.into() }
 }
 
-/// Rows of input per tile that should stay in cache: the fastest of 16 to 256; half as many of floats, for which rows
-/// up to 8192 samples in one piece are faster than two, whose windows overlap.
+/// Rows of input per tile that should stay in cache: the fastest of 16 to 256. Floats take half as many, so that rows
+/// of up to 8192 samples stay in one piece: two pieces are slower, since their windows overlap.
 const SEEN_ROWS: usize = 32;
 
 fn windows<'a, I: Pixel>(image: &'a Image<'a, I>, filter: &BoxFilter, window: Window) -> Windows<'a, I> {

@@ -24,12 +24,12 @@ use apron_core::{
 #[derive(Clone, Debug)]
 pub struct FirstPass {
     percents: Vec<f64>,
-    /// Samples a channel.
+    /// Samples per channel.
     count: u64,
     channels: Vec<First>,
 }
 
-/// Of a channel, or of all.
+/// State of one channel, or of all together.
 #[derive(Clone, Debug)]
 struct First {
     extremes: (f64, f64),
@@ -39,15 +39,15 @@ struct First {
 }
 
 impl FirstPass {
-    /// Begins with no strip, for as many channels as are treated separately (1 for all together) and for
-    /// percentiles of 0 to 100.
+    /// Starts a pass. `channels` is the number of channels treated separately (1 for all together); `percents` are
+    /// percentiles, 0 to 100.
     pub fn new(channels: usize, percents: Vec<f64>) -> FirstPass {
         let uppers = if percents.is_empty() { Vec::new() } else { vec![0; UPPER] };
         let channels = vec![First { extremes: NONE, sum: 0.0, uppers }; channels];
         FirstPass { percents, count: 0, channels }
     }
 
-    /// Adds the strip below those before.
+    /// Adds the next strip from the top.
     pub fn add<T: Pixel>(&mut self, strip: &Image<T>) {
         let channels = self.channels.len();
         self.count += strip.shape().samples() / channels as u64;
@@ -85,7 +85,7 @@ impl FirstPass {
     pub fn second(self) -> SecondPass {
         let FirstPass { percents, count, channels } = self;
         let second = |First { extremes, sum, uppers }: First| {
-            // Keys whose upper half is the last are NaN.
+            // Keys whose upper half is the largest are NaN.
             let number = uppers.last().is_none_or(|nan| *nan == 0);
             let upto = cumulated(uppers);
             let ranks = percents.iter().filter(|_| number).flat_map(|&percent| Percentile::of(percent, count).ranks);
@@ -115,7 +115,7 @@ struct Second {
     /// Whether no sample is NaN.
     number: bool,
     upto: Vec<u64>,
-    /// Upper halves of the keys that have a rank of a percentile, and the counts of their lower halves.
+    /// Upper halves of keys that contain the rank of a percentile, and the counts of their lower halves.
     wanted: Vec<usize>,
     lowers: Vec<u64>,
 }
@@ -139,7 +139,7 @@ impl Second {
 }
 
 impl SecondPass {
-    /// Adds the strip below those before.
+    /// Adds the next strip from the top.
     pub fn add<T: Pixel>(&mut self, strip: &Image<T>) {
         let channels = self.channels.len();
         for (number, channel) in self.channels.iter_mut().enumerate() {
@@ -210,7 +210,7 @@ mod tests {
             strips().for_each(|strip| first.add(&strip));
             let mut second = first.second();
             strips().for_each(|strip| second.add(&strip));
-            // Texts, in which NaN is NaN.
+            // Compared as text, since NaN does not equal itself.
             assert_eq!(format!("{:?}", second.statistics_of::<T>()), format!("{whole:?}"), "{rows}");
         }
     }

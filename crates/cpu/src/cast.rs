@@ -21,7 +21,7 @@ pub(crate) fn cast_into<O: Pixel>(
         let mut numbers = Vec::with_capacity(PIECE);
         for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
             for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
-                // By way of f64, so that n types need 2 n loops.
+                // Converted via f64, so that n types need 2 n loops.
                 read(x, at, start..start + out.len(), below, &mut numbers);
                 out.iter_mut().zip(&numbers).for_each(|(out, &number)| *out = O::cast(number, cast));
             }

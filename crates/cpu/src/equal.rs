@@ -1,9 +1,9 @@
 //! Separable filters of 16-bit integers to integers whose taps are equal along each axis: by the exact sums of windows.
 //!
-//! The f64 sum in the order of the taps is near the product of both taps and the sum of the samples: sums along a
-//! row are exact, of 24 bits a tap and 29 a sum, and each addition down the column rounds once. Where the product is
-//! farther from a rounding boundary than all errors, both have the same nearest integer; the few other sums are
-//! taken again in order.
+//! The f64 sum in the order of the taps is near the product of both taps and the sum of the samples: sums along a row
+//! are exact, of 24 bits a tap and 29 a sum, and each addition down the column rounds once. If the product is farther
+//! from a rounding boundary than all errors, both have the same nearest integer; the few other sums are computed again
+//! in order.
 
 use crate::rounding::lowest_bit;
 use crate::simd::{self, Level, Work};
@@ -166,7 +166,7 @@ mod tests {
         assert!(Equal::of(&between).is_none());
     }
 
-    /// Windows whose means are at, or beside, a half, and taps for which every sum is taken again.
+    /// Windows whose means are at a half or next to one, and taps for which every sum is computed again.
     #[test]
     fn sums_are_those_in_order() {
         for (x, y) in [(2, 2), (3, 3), (2, 3), (5, 5), (6, 1), (9, 7), (1, 14)] {
@@ -181,7 +181,7 @@ mod tests {
                     assert_eq!(found, expected, "{x}x{y} of {tap_x}, {tap_y}");
                     let mut again = vec![0; image.shape().samples() as usize];
                     let out = ImageMut::new(41, 30, channels, &mut again).unwrap();
-                    // All are taken again.
+                    // All sums are computed again.
                     let all = Equal { off: 1.0, ..Equal::of(&problem).unwrap() };
                     all.run(&image, &problem, problem.window().unwrap(), out).unwrap();
                     assert_eq!(again, expected.packed()[..], "{x}x{y} of {tap_x}, {tap_y} in order");

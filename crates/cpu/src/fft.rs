@@ -72,7 +72,7 @@ impl Planes {
     }
 }
 
-/// Returns the mask's transform as planes, columns as rows.
+/// Returns the mask's transform as two planes, transposed: columns are rows.
 fn turned_spectrum(problem: &Fft, shape: Planes) -> Vec<f32> {
     let (spectrum, to) = (problem.spectrum(), shape.turned());
     let mut planes = vec![0.0; 2 * to.numbers()];
@@ -104,7 +104,7 @@ struct Tile<'a> {
 /// Divides the output into the outputs of tiles.
 fn tiles<'a>(tiling: &Tiling, out: &'a mut ImageMut<'_, f32>) -> Vec<Tile<'a>> {
     let (shape, stride) = (out.shape(), out.row_stride());
-    // The outputs of each tile: those skipped, and their end.
+    // Per tile: the number of skipped outputs, and the end of its outputs.
     let along = |axis: usize, out: u32| {
         let (first, outputs) = (tiling.out_first[axis] as i64, tiling.outputs[axis] as i64);
         (0..tiling.tiles[axis] as i64).map(move |tile| {
@@ -175,7 +175,7 @@ impl<I: Pixel> OfTile<'_, I> {
         let (mode, constant) = self.problem.border.mode_of(self.problem.src);
         let from = (self.tile.at[0] * self.tiling.outputs[0]) as usize;
         let seen = &self.columns[from..][..2 * columns];
-        // Columns without a border between them.
+        // The first image column, if the tile's columns are consecutive in the image, without border.
         let whole = match (seen[0], seen[2 * columns - 1]) {
             (Some(first), Some(last)) if last as usize == first as usize + 2 * columns - 1 => {
                 let first_x = self.tiling.first[0] + from as i32;
@@ -328,7 +328,7 @@ fn split<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     }
 }
 
-/// Goes back from [`split`].
+/// The inverse of [`split`].
 #[inline(always)]
 fn join<V: Vector<f32>>(mut panel: Panel<'_>, rows: usize) {
     let mut polynomials = rows;

@@ -34,7 +34,7 @@ impl Place {
 /// Receives a row of sums: its number, the sums, padded to whole vectors, and the input rows under it.
 type Finish<'a, S> = dyn FnMut(usize, &[S], Rows<'_, S>) + 'a;
 
-/// What takes the sums of a tile. It does not depend on the type of the output, so that sums are compiled once per type
+/// The receiver of a tile's sums. It does not depend on the type of the output, so that sums are compiled once per type
 /// of sample and of sum.
 enum Sink<'a, 'b, S> {
     /// The rows of the output, for sums that need no conversion.
@@ -200,8 +200,8 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let extended = scratch.samples.take(length + halo);
         let sums = scratch.sums.take(GROUP * length);
 
-        // Lines are the mask's input: rows of samples, or of sums along the rows. They are kept in a ring; or, if there
-        // is room for the whole image, each row of the image has its own slot.
+        // Lines are the mask's input: rows of samples, or of sums along the rows. They are kept in a ring; if the
+        // image has fewer rows than the ring, each row of the image has its own slot.
         let stride = length + weights.halo();
         let image_rows = self.image.height() as usize;
         let mut held = vec![None; (GROUP + self.halo_rows()).min(image_rows + 1)];
@@ -253,8 +253,8 @@ impl<'a, I: Pixel> Filter<'a, I> {
         }
     }
 
-    /// Computes a tile of bytes, rounded from f32 sums. Undecided sums are taken again in f64: sample by sample, or for
-    /// the whole tile where that is less work, as in a uniform image.
+    /// Computes a tile of bytes, rounded from f32 sums. Undecided sums are computed again in f64: sample by sample, or
+    /// for the whole tile if that is less work, as in a uniform image.
     fn bytes(
         &self,
         rounding: Rounding,

@@ -136,7 +136,7 @@ pub fn count<T: Pixel>(
     check_roi(image.shape(), roi.map(Image::shape))?;
     let channels = if per_channel { image.channels() as usize } else { 1 };
     if let Some((low, values)) = T::PIXEL.values() {
-        // Counting every value is faster than a search per sample, and tells the extremes.
+        // Counting every value is faster than a search per sample, and also gives the extremes.
         let counts = if T::PIXEL == PixelType::U8 && roi.is_none() {
             let rows = bands(image);
             count_bytes(rows.len(), channels, &|tables, part| {

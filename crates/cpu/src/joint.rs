@@ -12,7 +12,7 @@ use std::borrow::Cow;
 const AT_ONCE: usize = 512;
 /// Least number of rows per task.
 const PART_ROWS: usize = 1 << 15;
-/// The cell of a row that has none.
+/// Marks a row without a cell.
 const NOWHERE: u64 = u64::MAX;
 
 /// Counts rows by the bins of their columns: `numpy.histogramdd`.

@@ -104,7 +104,7 @@ fn task(words: usize) -> usize {
     words.div_ceil(parallel::threads() as usize).clamp(SMALLEST_TASK, LARGEST_TASK)
 }
 
-/// Returns a number for which all words are read.
+/// Returns a number that depends on all words, so that every word is read.
 fn read(words: &[u64]) -> u64 {
     words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }

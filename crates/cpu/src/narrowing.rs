@@ -1,5 +1,5 @@
-//! f64 samples of given ranks, from samples that come in strips of rows: a pass over all strips finds 16 more bits of
-//! each one's [order](order_of_f64).
+//! f64 samples of given ranks, from samples that come in strips of rows: each pass over all strips finds 16 more bits
+//! of every sought sample's [order](order_of_f64).
 
 use crate::parallel;
 use crate::percentiles::{Orders, UPPER};
@@ -8,8 +8,8 @@ use apron_core::{Image, f64_of_order, order_of_f64};
 /// Bits that a pass finds.
 const DIGIT: u32 = 16;
 
-/// Samples of given ranks, of each channel, of which a pass over all strips knows more than the one before:
-/// four passes find them.
+/// The search for the samples of given ranks, per channel. Each pass over all strips finds more bits of the samples:
+/// four passes find all.
 ///
 /// ```
 /// use apron_core::Image;
@@ -33,7 +33,7 @@ pub struct Narrowing {
 #[derive(Clone, Debug)]
 struct Channel {
     sought: Vec<Sought>,
-    /// The distinct prefixes of what is sought, ascending, and the number of samples by the next digit under each.
+    /// The distinct prefixes of the sought samples, ascending, and the number of samples by next digit under each.
     prefixes: Vec<u64>,
     counts: Vec<u64>,
 }

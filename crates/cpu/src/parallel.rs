@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{iter, mem};
 
-/// Calls that the running loops of all threads have finished, and all their calls.
+/// The finished calls, and all calls, of the loops that run now on all threads.
 static CALLS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// A running loop, whose calls count in [`CALLS`] until it is dropped.
@@ -39,7 +39,7 @@ impl Drop for Loop {
     }
 }
 
-/// What a thread does.
+/// The state of a thread: whether it is inside a call of a loop, and its job.
 struct Here {
     in_call: bool,
     job: Option<Job>,
@@ -50,13 +50,13 @@ thread_local! {
 }
 
 impl Here {
-    /// Holds for this thread until the result is dropped.
+    /// Sets the state of this thread until the result is dropped.
     fn enter(self) -> Within {
         Within { outer: HERE.replace(self) }
     }
 }
 
-/// What a thread does for a while.
+/// Restores the outer state of a thread when it is dropped.
 struct Within {
     outer: Here,
 }
@@ -94,7 +94,7 @@ impl Job {
     /// Runs `work`. Returns `None` if it was stopped; then it has ended on all threads.
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> Option<R> {
         let _job = Here { in_call: in_call(), job: Some(self.clone()) }.enter();
-        // What is half done is dropped, and nobody sees it.
+        // Unfinished results are dropped, and cannot be observed.
         catch_unwind(AssertUnwindSafe(work))
             .map(Some)
             .unwrap_or_else(|panic| if panic.is::<Stopped>() { None } else { resume_unwind(panic) })
@@ -106,7 +106,7 @@ impl Job {
     }
 }
 
-/// What unwinds the threads of a job that was stopped.
+/// The payload that unwinds the threads of a stopped job.
 struct Stopped;
 
 /// Unwinds this thread if its job was stopped.
@@ -138,8 +138,8 @@ pub fn serially<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Calls `task` once per thread with an iterator, which gives each index below `count` to one of them. The other
-/// loops go through this one.
+/// Calls `task` once per thread with an iterator; the iterators give each index below `count` to one thread. All other
+/// loops call this one.
 fn each(count: usize, task: &(dyn Fn(&mut dyn Iterator<Item = usize>) + Sync)) {
     let (run, next) = (Loop::new(count), AtomicUsize::new(0));
     (0..rayon::current_num_threads().min(count)).into_par_iter().with_max_len(1).for_each(|_| {
@@ -204,7 +204,7 @@ pub(crate) fn split(count: u32, parts: u64) -> Vec<std::ops::Range<u32>> {
     (0..count.div_ceil(each)).map(|part| part * each..((part + 1) * each).min(count)).collect()
 }
 
-/// Number of threads that a loop here has.
+/// Returns the number of threads of a loop that this thread starts.
 pub(crate) fn threads() -> u64 {
     if in_call() { 1 } else { rayon::current_num_threads() as u64 }
 }
@@ -226,7 +226,7 @@ mod tests {
         let own = std::thread::current().id();
         let on = || map(64, &|_| std::thread::current().id());
         assert!(serially(on).iter().all(|id| *id == own) && serially(threads) == 1);
-        // And no longer than it lasts.
+        // Later loops use all threads again.
         assert_eq!(threads(), rayon::current_num_threads() as u64);
     }
 

@@ -163,7 +163,7 @@ impl<T: Pixel> Orders<'_, T> {
     }
 }
 
-/// Returns the number of each wanted upper half.
+/// Returns the index in `wanted` of each upper half.
 fn places(wanted: &[usize]) -> Vec<Option<usize>> {
     let mut place = vec![None; UPPER];
     wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));

@@ -126,7 +126,7 @@ fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_
     Ok(())
 }
 
-/// An image whose samples are numbers of type `S`, or become such.
+/// An image whose samples have type `S`, or are converted to it.
 trait Numbers<S>: Sync {
     /// Returns a part of a row.
     fn of_row<'a>(&'a self, row: u32, samples: Range<usize>, converted: &'a mut Vec<S>) -> &'a [S];

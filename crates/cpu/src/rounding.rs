@@ -19,8 +19,8 @@ pub(crate) struct Rounding {
     pub(crate) off: f64,
 }
 
-/// Largest error bound: at most one sum in 200 is then undecided. Of dense masks of bytes on two cores, those of 25x25
-/// taps are faster so, and those of 31x31, with one undecided sum in 140, are faster in f64.
+/// Largest error bound: at most one sum in 200 is then undecided. On two cores, dense masks of 25x25 taps over bytes
+/// are faster with f32 sums; masks of 31x31, with one undecided sum in 140, are faster in f64.
 const MOST: f64 = 1.0 / 400.0;
 /// Largest sum of |tap| for which nothing overflows.
 const MOST_TOTAL: f64 = 1e30;
@@ -150,7 +150,7 @@ impl Work for Round<'_> {
     fn run<L: Level>(self) {
         let Round { rounding, sums, out, open } = self;
         for (n, (sums, out)) in sums.chunks(PIECE).zip(out.chunks_mut(PIECE)).enumerate() {
-            // Arrays, so that their loop has no end but the vectors'.
+            // Arrays, so that the loop has a constant length and needs no remainder.
             let is_open = match (<&[f32; PIECE]>::try_from(sums), <&mut [u8; PIECE]>::try_from(&mut *out)) {
                 (Ok(sums), Ok(out)) => rounding.round(sums, out),
                 _ => rounding.round(sums, out),

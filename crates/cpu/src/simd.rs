@@ -40,8 +40,8 @@ pub(crate) trait Level {
     type F64: Vector<f64>;
     /// Whether there are 32 vector registers instead of 16.
     const MANY_REGISTERS: bool;
-    /// Replaces numbers by running sums, which wrap around: each adds that `step`, at most 4, before it. Whole
-    /// multiples of [`RUN`] numbers.
+    /// Replaces numbers by running sums, which wrap around: to each number is added the sum `step` places before it;
+    /// `step` is at most 4. The length is a multiple of [`RUN`].
     #[inline(always)]
     fn running_i32(numbers: &mut [i32], step: usize) {
         running(numbers, step);
@@ -195,12 +195,14 @@ mod x86 {
     use super::{BLOCK, Block, Level, Vector, Work};
     use std::arch::x86_64::*;
 
-    /// Computes running sums by vectors: of their lanes by doubling, and with those of the vector before.
+    /// Computes running sums by vectors: within a vector by doubling the distance between added lanes, then with the
+    /// sums of the previous vector.
     macro_rules! running {
         ($($name:ident: $type:ty, $lanes:literal, $load:ident, $add:ident, $lanes_of:ident, $store:ident;)*) => {$(
             #[inline(always)]
             fn $name(numbers: &mut [$type], step: usize) {
-                // The lane that each lane adds, and the mask of lanes that add one: 1, 2, 4 and 8 steps below.
+                // The lane that each lane adds, and the mask of lanes that add one, for distances of 1, 2, 4 and 8
+                // steps.
                 let mut below = [[0 as $type; $lanes]; 4];
                 let mut masks = [0; 4];
                 for (i, (below, mask)) in below.iter_mut().zip(&mut masks).enumerate() {

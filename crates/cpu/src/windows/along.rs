@@ -30,12 +30,12 @@ pub(crate) struct Along<'a, I: Pixel, S> {
     under: Under,
 }
 
-/// The samples of the extended image that are in a row.
+/// Where the samples of an extended row come from.
 struct Under {
-    /// Those of the image's row, and their place.
+    /// Samples of the image's row, and the place of the first one.
     inside: Range<usize>,
     place: usize,
-    /// Those of the border: their place, and the sample of the image's row.
+    /// Samples of the border: their places, and the sample of the image's row that each repeats.
     border: Vec<(usize, Option<usize>)>,
 }
 
@@ -140,7 +140,7 @@ type Chunk<S, const CHANNELS: usize> = [[Lanes<S>; CHANNELS]; CHUNK];
 /// Sums windows of over [`CHUNK`] pixels along rows, a row per lane.
 struct Chunked<'a, S> {
     width: usize,
-    /// Number of pixels before that with which the first window ends.
+    /// Number of pixels before the last pixel of the first window.
     before: usize,
     /// Rows of samples, for all lanes.
     samples: &'a [S],

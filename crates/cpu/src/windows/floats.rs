@@ -32,7 +32,7 @@ macro_rules! float {
 }
 float!(f32: turned_f32, f64: turned_f64);
 
-/// What becomes of a sum.
+/// The conversion of a finished sum.
 pub(crate) trait Finish<S, O>: Copy {
     /// Must be `#[inline(always)]`.
     fn of(self, sum: S) -> O;
@@ -52,7 +52,7 @@ pub(crate) struct Sums<'a, I: Pixel, S> {
     down: Down<'a, S>,
     /// Next row of the extended image.
     y: i32,
-    /// Rows whose sums along the row are known: up to this one, of those up to the last one.
+    /// Sums along the rows are known up to the row `known`; the tile ends at the row `end`.
     known: i32,
     end: i32,
     /// Sums along each row of the image, and along the constant row, where rows repeat.

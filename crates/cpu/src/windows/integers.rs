@@ -152,7 +152,7 @@ impl<'a, C: Whole, T: Whole> Sums<'a, C, T> {
         &sums[..under.length - (width - 1) * channels]
     }
 
-    /// Goes down by a row.
+    /// Moves the windows down by one row.
     pub(crate) fn advance<I: Integer>(&mut self, under: &Under<'_, I>) {
         let &mut Sums { squared, y, ref mut columns, .. } = self;
         self.y += 1;
@@ -182,7 +182,7 @@ fn times<I: Pixel>(windows: &Windows<'_, I>, rows: Range<i32>) -> Vec<(i32, u32)
     found
 }
 
-/// What lies under the windows of a tile.
+/// The input under the windows of a tile.
 pub(crate) struct Under<'a, I: Pixel> {
     windows: &'a Windows<'a, I>,
     /// First row.
@@ -236,7 +236,7 @@ impl<'a, I: Integer> Under<'a, I> {
     }
 }
 
-/// Adds a row, some times, to the column sums.
+/// Adds a multiple of a row to the column sums.
 struct Add<'a, I: Pixel, C> {
     under: &'a Under<'a, I>,
     /// The row of the image, or `None` for a row of the constant.
@@ -353,7 +353,7 @@ fn double<C: Whole, S: Whole, T: Whole>(halves: &[S], columns: &[C], channels: u
     }
 }
 
-/// Computes, for one row, the sum of `width` columns from every column on, by running along the row.
+/// Computes, for one row, the sum of `width` columns from every column on, by a running sum along the row.
 struct Run<'a, C, T> {
     columns: &'a [C],
     channels: usize,

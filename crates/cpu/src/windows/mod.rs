@@ -51,8 +51,8 @@ impl<'a, I: Pixel> Windows<'a, I> {
         self.mode.map(y, self.image.height() as i32).map(|y| y as usize)
     }
 
-    /// Returns the sums of the rows of a window, from the top: that of a sample of a row of the output,
-    /// counted from column `x` on.
+    /// Returns the sum of each row of a window, from the top. The window is that of sample `sample` of output row `y`,
+    /// counted from column `x`.
     pub(crate) fn rows_of(&self, x: usize, y: usize, sample: usize) -> impl Iterator<Item = i64>
     where
         I: integers::Integer,
