@@ -1,12 +1,12 @@
-//! Complex numbers: images with two channels for each, its real and its imaginary part, which linear
-//! filters filter alone.
+//! Complex numbers: images with two channels per number, its real and its imaginary part. Linear filters filter each
+//! part separately.
 
 use crate::error::Result;
 use apron::volumes::{VolumeBorders, VolumeFormula};
 use apron::{AxisBorder, Border, Borders, Constants, Error, Formula, PixelType, PointOp};
 use apron_files::ImageOutput;
 
-/// Whether a filter's results are weighted sums of samples of their channel, but for rounding: then real and
+/// Whether a filter's results are, except for rounding, weighted sums of samples of the same channel: then real and
 /// imaginary parts do not mix.
 pub(crate) fn takes(formula: &Formula) -> bool {
     match formula {

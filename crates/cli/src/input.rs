@@ -1,4 +1,4 @@
-//! Reads the image of a verb as its options ask for.
+//! Reads the image of a verb according to its options.
 
 use crate::args::Common;
 use crate::error::{Error, Result};
@@ -70,7 +70,8 @@ impl Common {
     /// warning if there are more.
     ///
     /// # Errors
-    /// As [`read`](Common::read), also of a large image beside one that is read strip by strip: it is read whole.
+    /// As [`read`](Common::read), also for a large image if the first one is read strip by strip: the second is read
+    /// whole.
     pub(crate) fn read_beside(&self, path: &Path) -> Result<AnyImage<'static>> {
         self.first_page(path, self.in_type).and_then(|image| self.coloured(image))
     }
@@ -90,8 +91,8 @@ impl Common {
         Ok(page.image)
     }
 
-    /// Reads a page of a file or of the standard input, and its metadata, if the memory that was asked for is enough:
-    /// `what` says why the image is read whole.
+    /// Reads a page of a file or of the standard input, and its metadata, if `--memory` suffices: `what` says why the
+    /// image is read whole.
     fn one(&self, path: &Path, options: &ReadOptions, what: &str) -> Result<(Page, Metadata)> {
         let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), self.memory, what);
         if path != Path::new("-") {
@@ -180,7 +181,7 @@ fn grey(image: &AnyImage<'_>) -> apron::Result<AnyImage<'static>> {
     }
 }
 
-/// Makes one channel of the colours, or of grey beside alpha.
+/// Converts colours, or grey with alpha, to one channel.
 fn of_pixels<T: Pixel>(image: &Image<'_, T>, grey: impl Fn([T; 3]) -> T) -> apron::Result<AnyImage<'static>> {
     let of = |pixel: &[T]| match *pixel {
         [red, green, blue, ..] => grey([red, green, blue]),

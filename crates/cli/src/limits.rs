@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Allowed products of taps and samples per allowed pixel: enough for a mask of 256x256 taps on the largest image.
 const PRODUCTS: u64 = 1 << 16;
 
-/// Products that a run is told of before it starts: a minute or more on the processors of a desktop computer.
+/// Number of products from which a run warns before it starts: a minute or more on the processors of a desktop
+/// computer.
 const MANY: u64 = 1_000_000_000_000;
 
 /// Warns of work that may take long, once in a run: pages are many calls.

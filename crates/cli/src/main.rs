@@ -40,7 +40,7 @@ struct Cli {
     verb: verbs::Verb,
 }
 
-/// Starts the log on stderr: what runs and why, or what `APRON_LOG` asks for.
+/// Starts the log on stderr: what runs and why, or the levels that `APRON_LOG` sets.
 fn start_log(verbose: bool) {
     let mut log = env_logger::Builder::new();
     if verbose {
@@ -52,8 +52,8 @@ fn start_log(verbose: bool) {
     log.init();
 }
 
-/// Uses a part of the main thread's stack: the system grows a stack when it is needed, and ends the program by a signal
-/// where a limit on memory forbids that, while other memory that is missing is an error.
+/// Touches a part of the main thread's stack in advance. The system grows the stack on demand, and if a limit on memory
+/// forbids that, ends the program by a signal; other lack of memory is an error.
 #[inline(never)]
 fn use_stack() {
     std::hint::black_box([0u8; 1 << 19]);

@@ -1,8 +1,8 @@
 //! The program's allocator: the system's. If that fails, Rust aborts by default; this one ends the program with one
 //! line and exit code 3, like other errors of large files.
 //!
-//! Allocations whose sizes come from files and options are checked before ([`apron::Error::Shape`] names them, and
-//! other jobs go on); this is for unforeseeable ones, such as buffers in encoders.
+//! Allocations whose sizes come from files and options are checked in advance ([`apron::Error::Shape`] names them, and
+//! other jobs continue); this allocator is for unforeseeable ones, such as buffers in encoders.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -52,7 +52,8 @@ fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
 #[cfg(target_os = "linux")]
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Advises huge pages: the first access to each page of fresh memory faults, and 4 KiB pages have 512 times as many.
+/// Advises huge pages: the first access to each page of fresh memory faults, and with pages of 4 KiB there are 512
+/// times as many faults.
 #[cfg(target_os = "linux")]
 fn in_huge_pages(memory: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};

@@ -174,7 +174,7 @@ fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns the files in a folder whose extensions are those of images, but for hidden ones, sorted by name.
+/// Returns the files in a folder with the extensions of images, except hidden ones, sorted by name.
 fn images_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let paths: std::io::Result<Vec<PathBuf>> =
         std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect();

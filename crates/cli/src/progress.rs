@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What is shown, or was shown last.
+/// The progress bar that is shown, or was shown last.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Takes notice of what is shown, so that other lines do not begin at its end.
+/// Registers the progress bar, so that other lines do not begin at its end.
 pub(crate) fn notice(bar: &ProgressBar) {
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
 }
 
-/// Lets `print` write to the terminal while nothing is shown there.
+/// Lets `print` write to the terminal while the progress bar is hidden.
 pub(crate) fn aside(print: impl FnOnce()) {
     let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match shown {
@@ -23,7 +23,7 @@ pub(crate) fn aside(print: impl FnOnce()) {
     }
 }
 
-/// The standard error, beside what is shown.
+/// Standard error, written while the progress bar is hidden.
 pub(crate) struct Aside;
 
 impl std::io::Write for Aside {

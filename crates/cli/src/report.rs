@@ -98,7 +98,7 @@ pub(crate) struct Report {
     pub(crate) made: Made,
 }
 
-/// Whether a number says nothing in a report.
+/// Whether a number is 1, which reports leave out.
 fn is_one(number: &u32) -> bool {
     *number == 1
 }

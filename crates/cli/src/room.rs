@@ -68,7 +68,7 @@ pub(crate) fn available() -> u64 {
     limits.into_iter().flatten().min().unwrap_or(4 << 30)
 }
 
-/// Returns the bytes that a file of the system tells under a name.
+/// Returns the bytes that a file such as `/proc/meminfo` lists under a name.
 fn told(file: &str, name: &str) -> Option<u64> {
     let facts = std::fs::read_to_string(file).ok()?;
     let line = facts.lines().find_map(|line| line.strip_prefix(name))?;
@@ -96,7 +96,7 @@ fn of_process() -> Option<u64> {
         let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
         let taken = told("/proc/self/status", "VmSize:").unwrap_or(0);
         let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        // An allocator that gets no addresses for a thread does without: an eighth is left in any case.
+        // The allocator also works without the addresses of further threads; so an eighth is left in any case.
         Some(limit.saturating_sub(taken.saturating_add(threads.saturating_mul(OF_THREAD))).max(limit / 8))
     }
     #[cfg(not(unix))]

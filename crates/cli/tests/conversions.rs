@@ -74,13 +74,13 @@ fn profiles_and_densities_are_kept_where_formats_have_them() {
     assert_eq!(icc("f.png"), Some(profile));
     let jpeg = std::fs::read(folder.path("c.jpg")).unwrap();
     assert_eq!(jpeg[13..18], [1, 1, 44, 1, 44], "300 pixels per inch");
-    // f.png has it from a TIFF.
+    // f.png has the density from a TIFF.
     for name in ["d.png", "f.png"] {
         let png = std::fs::read(folder.path(name)).unwrap();
         let at = png.windows(4).position(|chunk| chunk == b"pHYs").unwrap();
         assert_eq!(png[at + 4..at + 13], [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1], "{name}: 11811 pixels per metre");
     }
-    // A BMP keeps the density, in both directions; a profile that a format cannot hold is told of.
+    // A BMP keeps the density, in both directions; a profile that a format cannot hold causes a warning.
     let warned = |from: &str, to: &str, more: &[&str]| {
         let ended = folder.ok(&[&["box", from, to, "--size", "1"], more].concat());
         ended.stderr.contains(&format!("apron: warning: {to}: the colour profile is not kept"))

@@ -5,7 +5,7 @@ mod common;
 
 use common::Folder;
 
-/// Numbers that f32 does not tell apart.
+/// Numbers that f32 does not distinguish.
 fn near_one(count: usize) -> Vec<f64> {
     (0..count).map(|n| 1.0 + (n * n % 31) as f64 * f64::EPSILON).collect()
 }

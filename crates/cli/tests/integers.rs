@@ -125,7 +125,7 @@ fn files_hold_them() {
 fn integers_are_counted_and_measured_in_all_bits() {
     let folder = Folder::new();
     const NEAR: i64 = 1 << 53;
-    // f64 does not tell NEAR + 1 from NEAR; the edge does.
+    // f64 does not distinguish NEAR + 1 from NEAR; the edge does.
     folder.array("a.npy", &[1, 5], &[NEAR - 1, NEAR, NEAR + 1, NEAR + 2, NEAR + 3]);
     let edges = ["--edges", "0,9007199254740992,9007199254740994"];
     for device in DEVICES {

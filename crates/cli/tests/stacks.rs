@@ -122,7 +122,7 @@ fn tiff_files_and_stacks_are_made_of_each_other() {
     copy("colours.npy", "c.tif");
     copy("c.tif", "d.npy");
     assert_eq!(folder.read::<u8>("d.npy"), folder.read::<u8>("colours.npy"));
-    // Somebody else's decoder has the first page.
+    // Another library's decoder reads the first page.
     assert_eq!(decode(&folder.path("a.tif")).as_bytes(), data(&folder, "stack-0.npy"));
     // One page is a stack of one.
     folder.write("one.tif", pages(&[SIZE]).0);
@@ -230,7 +230,7 @@ fn a_page_that_fails_is_named_and_leaves_nothing() {
     assert_eq!(folder.read::<i64>("i64.out.npy"), (vec![2, 1, 2], vec![1, 2, 300, 4]));
     assert_eq!(folder.run(&[&identity[..], &["--in-type", "u16"]].concat()).code, 0);
     assert_eq!(folder.read::<u16>("i64.out.npy"), (vec![2, 1, 2], vec![1, 2, 300, 4]));
-    // A limit of pixels is one of each page.
+    // The limit of pixels applies to each page.
     let limited = |pixels: &str| {
         let arguments = ["box", "mixed.tif", "new.tif", "--size", "1", "--pages", "--max-pixels", pixels];
         folder.run(&[&arguments[..], &["--device", "cpu"]].concat())

@@ -210,7 +210,7 @@ fn what_a_killed_run_left_is_removed_by_the_next_one() {
     assert!(!folder.path(&left).exists());
     std::fs::create_dir(folder.path(".apron-b.zarr-mine")).unwrap();
     folder.write(".apron-b.zarr-mine/notes.txt", "mine");
-    // That of a run that goes on stays, and so does a folder that nobody knows of.
+    // The folder of a run that is still writing stays, and so does an unknown folder.
     folder.ok(&["correlate", "small.npy", "b.zarr", "--mask", "identity"]);
     assert!(folder.path(&own).is_dir());
     let pid = alive.id().to_string();
@@ -243,7 +243,7 @@ fn a_killed_job_is_resumed() {
     assert!(strips(&rest.stdout) < strips(&all.stdout), "{rest:?}");
     assert!(files(&folder.path("o.zarr")) == files(&folder.path("whole.zarr")));
 
-    // Another job starts anew, and replaces what is there: nothing of the first is left in it.
+    // Another job starts anew, and replaces the output: nothing of the first one is left in it.
     folder.killed("o.zarr", &slow);
     folder.write("o.zarr.partial/c/99", "stray");
     folder.ok(&["box", "a.npy", "o.zarr", "--size", "3", "--memory", "1MB", "--resume"]);
@@ -251,7 +251,7 @@ fn a_killed_job_is_resumed() {
     assert!(files(&folder.path("o.zarr")) == files(&folder.path("whole.zarr")));
     assert_eq!(folder.names(), ["a.npy", "o.zarr", "whole.zarr"]);
 
-    // A folder that nobody knows of stays.
+    // An unknown folder stays.
     std::fs::create_dir(folder.path("o.zarr.partial")).unwrap();
     folder.write("o.zarr.partial/notes.txt", "mine");
     folder.fails(3, "not of an earlier run", &job);

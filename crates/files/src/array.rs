@@ -54,7 +54,7 @@ struct Header {
     items: u64,
 }
 
-/// What an array is taken as.
+/// The interpretation of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Taken {
     Image,
@@ -68,7 +68,7 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64, complex:
     Images::open(path, file, max_pixels, (Taken::Image, complex))?.read(path, file, 0)
 }
 
-/// One image, or those of a stack, in an array whose header has been read.
+/// One image, or the images of a stack, in an array whose header has been read.
 #[derive(Debug)]
 pub(super) struct Images {
     header: Header,

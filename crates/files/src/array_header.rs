@@ -35,8 +35,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Returns the length of what stands before the next `end` outside of quotes and brackets, or of all; `None` for quotes
-/// and brackets that do not match.
+/// Returns the length of the text before the next `end` outside of quotes and brackets, or of all text; `None` for
+/// quotes and brackets that do not match.
 fn value_length(text: &str, end: char) -> Option<usize> {
     let (mut quote, mut open) = (None, Vec::new());
     for (at, char) in text.char_indices() {
@@ -57,7 +57,7 @@ fn value_length(text: &str, end: char) -> Option<usize> {
     (quote.is_none() && open.is_empty()).then_some(text.len())
 }
 
-/// Returns what stands in quotes.
+/// Returns the text in quotes.
 fn quoted(text: &str) -> Option<&str> {
     let inside = |quote| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inside: &&str| !inside.contains(quote));
     inside('\'').or_else(|| inside('"'))

@@ -51,7 +51,7 @@ impl<'a> OutputPath<'a> {
     pub fn new(path: &'a Path) -> Result<OutputPath<'a>> {
         let wrong = |what: String| Error::write(path, what);
         if Draft::in_place(path).map_err(|error| wrong(error.to_string()))?.is_some() {
-            // No name that could be replaced, and nobody else who reads it.
+            // A file without a name is written in place: there is no name to replace, and no other reader.
             return Ok(OutputPath { path, target: path.into(), folder: PathBuf::new() });
         }
         let target = match fs::metadata(path) {
@@ -96,7 +96,7 @@ impl<'a> OutputPath<'a> {
         Ok(Complete { path: self, draft })
     }
 
-    /// As [`write`](Self::write), for what writes to any place of the file.
+    /// As [`write`](Self::write), for a `fill` that writes to any position in the file.
     ///
     /// # Errors
     /// As [`write`](Self::write).

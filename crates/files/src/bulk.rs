@@ -57,8 +57,8 @@ fn write_mapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<bool> {
     if fstatfs(file)?.f_type as u64 != MEMORY {
         return Ok(false);
     }
-    // All pages are there before the first is written: a page that is missing would end the program by a signal. Only
-    // those of these bytes: the system goes through all pages that it is asked for, also where they are there.
+    // All pages exist before the first is written: a missing page would end the program by a signal. Only the pages of
+    // these bytes are requested: the system goes through all requested pages, even if they exist.
     fallocate(file, FallocateFlags::empty(), offset, bytes.len() as u64)?;
     // SAFETY: the file is a draft of this process, which does not shorten it.
     let mut map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes.len()).map_mut(file)? };

@@ -75,7 +75,7 @@ pub struct Scratch {
     kept: Kept,
 }
 
-/// What keeps a temporary file.
+/// How a temporary file is kept.
 #[derive(Debug)]
 enum Kept {
     /// Its name, which is removed.

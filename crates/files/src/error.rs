@@ -213,7 +213,7 @@ impl Error {
 /// Message for a file that ends too early: readers only say that a buffer was not filled.
 pub(crate) const CUT: &str = "the file is cut off: its data ends before the picture or array does";
 
-/// Says what a decoder found, without the names of its types.
+/// Formats a decoder's error without the names of its types.
 fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
     let Some(image::ImageError::Decoding(of)) = error.downcast_ref() else { return error.to_string() };
     let format = match of.format_hint() {
@@ -229,7 +229,7 @@ fn undecoded(error: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
-/// What the decoder of PNM says, and what is meant by it.
+/// The messages of the PNM decoder, and clearer ones in their place.
 const OF_PNM: [(&str, &str); 8] = [
     // Said twice.
     ("number in number in", "number in"),
@@ -242,7 +242,7 @@ const OF_PNM: [(&str, &str); 8] = [
     ("Sample value ", "a sample is above the largest value: "),
 ];
 
-/// Removes from a decoder's message what only its authors know.
+/// Removes the internals of a decoder from its message.
 pub(crate) fn tidy(cause: &str) -> String {
     let cause = cause.rsplit("Reason:").next().unwrap_or_default();
     let cause = cause.trim().trim_matches('"').trim_end_matches('.').trim_start_matches("Format error: ");

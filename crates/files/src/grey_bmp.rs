@@ -1,5 +1,5 @@
-//! What the decoder and the encoder of BMP files leave out: grey files have palettes of greys, which are expanded to
-//! three channels, and the density of pixels is neither read nor written.
+//! Features of BMP files that the crate's decoder and encoder lack: they expand grey files, which have palettes of
+//! greys, to three channels, and neither read nor write the density of pixels.
 
 use std::io::{ErrorKind, Read, Result, Seek, SeekFrom, Write};
 
@@ -47,7 +47,7 @@ pub(super) fn density(file: &mut (impl Read + Seek + ?Sized)) -> Option<(u32, u3
     (number(14) >= 40 && [across, down].iter().all(|of| (1..=i32::MAX as u32).contains(of))).then_some((across, down))
 }
 
-/// Writes the pixels per metre into a file that starts at `start` and is complete but for them.
+/// Writes the pixels per metre into a file that starts with `start` and lacks only them.
 pub(super) fn set_density(file: &mut (impl Write + Seek), start: u64, (across, down): (u32, u32)) -> Result<()> {
     file.seek(SeekFrom::Start(start + DENSITY))?;
     file.write_all(&[across.to_le_bytes(), down.to_le_bytes()].concat())?;

@@ -99,7 +99,7 @@ pub(super) fn write(
         return Err(format!("a JPEG has at most {0}x{0} pixels, and this image {width}x{height}", u16::MAX).into());
     }
     let format = if channels == 1 { PixelFormat::Grayscale } else { PixelFormat::Rgb };
-    // As OpenCV and Pillow: colours have half the resolution, where nobody asks for the best quality.
+    // As OpenCV and Pillow: colours have half the resolution, except at quality 100.
     let subsampling = if quality == 100 { Subsampling::S444 } else { Subsampling::S420 };
     let (width, height, profile) = (width as usize, height as usize, metadata.icc_for(channels));
     // The crate's `Encoder` would bring a quarter of a megabyte of other kinds of JPEG.

@@ -25,7 +25,7 @@ pub struct Metadata {
     pub complex: bool,
     /// Whether the image is a plane of one of the volumes that the first of four dimensions counts, be there only one.
     pub of_volumes: bool,
-    /// What an array of Zarr says beside its samples.
+    /// Metadata of a Zarr array besides its samples.
     pub(crate) zarr: Option<Box<Kept>>,
 }
 

@@ -236,7 +236,8 @@ impl<'a> ImageOutput<'a> {
         }
     }
 
-    /// Writes what `fill` writes to any place of a file, once it is complete; nothing if this is no file.
+    /// Lets `fill` write to any position in a file, which appears when it is complete; does nothing if the output is
+    /// not a file.
     pub(crate) fn write_file(&self, fill: impl FnOnce(&File) -> Result<(), Trouble>) -> Result<()> {
         match &self.place {
             Place::File(path) => path.write_file(fill),
@@ -252,7 +253,7 @@ impl<'a> ImageOutput<'a> {
         }
     }
 
-    /// Returns the file that is written, if a later run can go on with it.
+    /// Returns the file that is written, if a later run can continue it.
     pub(crate) fn resumable(&self) -> Result<&OutputPath<'a>> {
         match &self.place {
             Place::File(path) => Ok(path),

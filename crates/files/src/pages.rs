@@ -54,7 +54,7 @@ pub struct PagesFile {
     stored: Stored,
 }
 
-/// Says what a file of several images is.
+/// The end of the message for a file that does not hold several images.
 const NONE: &str = if cfg!(feature = "zarr") {
     "neither a TIFF nor a .npy file nor a Zarr, which alone hold several images"
 } else {
@@ -66,7 +66,7 @@ const NONE: &str = if cfg!(feature = "zarr") {
 enum Stored {
     Stack(File, Images),
     Tiff(File, Directories),
-    /// With what an output keeps of it.
+    /// With the metadata that an output keeps of it.
     #[cfg(feature = "zarr")]
     Zarr(Box<zarr::Chunks>, Metadata),
 }

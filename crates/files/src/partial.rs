@@ -1,5 +1,5 @@
-//! Outputs that a later run goes on with: the file or folder `OUT.partial`, and `OUT.partial.json`, which says for
-//! what job it is and how many rows are there. Rows count when the disk has them, so that no run goes on behind a
+//! Outputs that a later run continues: the file or folder `OUT.partial`, and `OUT.partial.json`, which has the name of
+//! the job and the number of complete rows. Rows count once they are on the disk, so that no run continues behind a
 //! piece that is half written.
 
 use crate::atomic::Trouble;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time between two notes of the rows that are there: each waits for the disk.
+/// Time between two notes of the complete rows: each note waits for the disk.
 const BETWEEN_NOTES: Duration = Duration::from_secs(2);
 
 /// An output that is being written, and stays if the program ends.
@@ -29,8 +29,8 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Opens what an earlier run of the job left, of rows of `row` bytes behind `start` bytes, or starts anew. Returns
-    /// the number of rows that are there.
+    /// Opens the output that an earlier run of the job left, of `start` bytes and then rows of `row` bytes, or starts
+    /// anew. Returns the number of complete rows.
     pub(crate) fn open(target: &Path, job: &str, (start, row): (u64, u64)) -> Result<(Partial, u32), Trouble> {
         let [path, note] = [".partial", ".partial.json"].map(|more| with_more(target, more));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
@@ -117,7 +117,7 @@ impl Partial {
     pub(crate) fn discard_without_rows(&self, before: u32) {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if before == 0 && noted.is_none() {
-            // The error of the run is told; files that cannot be removed are in its folder.
+            // The run's own error is reported; files that cannot be removed stay in the output's folder.
             let removed = if self.is_folder { fs::remove_dir_all(&self.path) } else { fs::remove_file(&self.path) };
             let _ = removed.and(fs::remove_file(&self.note));
         }
@@ -129,10 +129,10 @@ impl Partial {
         fs::remove_file(&self.note)
     }
 
-    /// Gives the folder its final name. A folder that has it is removed.
+    /// Gives the folder its final name. A folder that already has that name is removed.
     #[cfg(feature = "zarr")]
     pub(crate) fn publish_folder(self, target: &Path) -> io::Result<()> {
-        // First: a note beside the folder that was replaced would be of another one.
+        // Removed first: later it would stand beside a replaced folder that it does not describe.
         fs::remove_file(&self.note)?;
         if !target.exists() {
             return fs::rename(&self.path, target);
@@ -142,11 +142,11 @@ impl Partial {
     }
 }
 
-/// Keeps other runs away from a file or a folder.
+/// Locks a file or a folder against other runs.
 fn lock(file: &File, path: &Path) -> Result<(), Trouble> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(format!("another run is writing {}", path.display()).into()),
-        // Where files cannot be locked, nobody is kept out.
+        // Where files cannot be locked, other runs are not kept out.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }

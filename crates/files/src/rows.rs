@@ -232,9 +232,9 @@ impl ImageOutput<'_> {
         })
     }
 
-    /// As [`write_rows`](Self::write_rows), in a file or folder beside the output, `OUT.partial`, that stays if the
-    /// program ends: the next run of the same `job` goes on with it. `fill` also gets the number of rows that are
-    /// there, and writes the rest from top to bottom.
+    /// As [`write_rows`](Self::write_rows), in a file or folder `OUT.partial` beside the output that stays if the
+    /// program ends: the next run of the same `job` continues it. `fill` also gets the number of complete rows, and
+    /// writes the rest from top to bottom.
     ///
     /// # Errors
     /// As [`write_rows`](Self::write_rows); what was written stays.
@@ -254,10 +254,9 @@ impl ImageOutput<'_> {
         self.resume((head, row), ((shape, None), pixel), None, job, fill)
     }
 
-    /// As [`resume_rows`](Self::resume_rows), of volumes: what is written, counted and noted as a row is a plane of
-    /// this shape, of `depth` planes for each of `volumes` volumes one after the other, of which there is more than one
-    /// only in `.npy` files; these count one, too, if the metadata, which are the volumes', say so.
-    ///
+    /// As [`resume_rows`](Self::resume_rows), for volumes: planes of this shape are written, counted and noted in place
+    /// of rows. There are `volumes` volumes of `depth` planes each, one after the other; more than one only in `.npy`
+    /// files. These have a dimension of volumes even for a single one if the metadata, which are the volumes', say so.
     /// # Errors
     /// As [`resume_rows`](Self::resume_rows); [`Error::Write`] for TIFF, and [`Error::OneVolume`] for
     /// more than one in a Zarr.
@@ -285,8 +284,8 @@ impl ImageOutput<'_> {
         self.resume((head, bytes), ((plane, Some(depth)), pixel), Some(metadata), job, fill)
     }
 
-    /// Lets `fill` go on with rows of `row` bytes behind a file's head, or with the lines of a Zarr
-    /// of this shape and type.
+    /// Lets `fill` continue with rows of `row` bytes behind a file's head, or with the lines of a Zarr of this shape
+    /// and type.
     fn resume(
         &self,
         (head, row): (Vec<u8>, u64),

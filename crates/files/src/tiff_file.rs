@@ -1,5 +1,5 @@
-//! TIFF files: all that are written, and those that are read of other samples than u8 and u16, as instruments write
-//! them; the crate `image` does not read them, and writes no pixel density.
+//! TIFF files: writes all of them, and reads those with other samples than u8 and u16, as instruments write them. The
+//! crate `image` does not read these, and writes no pixel density.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};

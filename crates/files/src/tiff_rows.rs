@@ -92,7 +92,7 @@ pub(crate) fn sample_bytes(file: &mut dyn Source, page: &Page) -> Option<u64> {
     u64::from(width).checked_mul(height.into())?.checked_mul(pixel)
 }
 
-/// What the tags say.
+/// The relevant tags of a page.
 struct Found {
     width: u32,
     height: u32,

@@ -104,7 +104,7 @@ impl Directories {
             let what = format!("tag {tag} has {count} values of {size} bytes, the file {length} bytes");
             return Err(Error::content(path, what));
         }
-        // The decoder takes no notice of it.
+        // The decoder ignores this tag.
         if entries.iter().any(|entry| entry.tag == FILL_ORDER && entry.value == 2) {
             return Err(Error::content(
                 path,
@@ -262,8 +262,8 @@ impl<F: Read + Seek> Tags<F> {
         Patch { at: entry.at, bytes }
     }
 
-    /// Returns a patch that makes alpha of a fourth sample of RGB that is said to be something else: the decoder leaves
-    /// it out.
+    /// Returns a patch that declares a fourth sample of RGB as alpha if it is declared as something else: the decoder
+    /// would leave it out.
     fn fourth(&self, entries: &[Entry]) -> Option<Patch> {
         let entry = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1);
         let value = |tag| entry(tag).map(|entry| entry.value);

@@ -180,7 +180,7 @@ fn a_tag_with_more_values_than_the_file_has_bytes_is_refused() {
                 let said = format!("tag 315 has {count} values of {size} bytes, the file {length} bytes");
                 assert!(matches!(&error, Error::Content { what, .. } if *what == said), "{error}");
             }
-            // Nobody reads the artist's values, which are missing.
+            // The artist's values are missing, but are never read.
             decode(&tiff(big_endian, big, (kind, length / size))).unwrap();
         }
         // An unknown type has no size.

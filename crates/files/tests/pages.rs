@@ -163,7 +163,7 @@ fn the_first_dimension_counts_images() {
     };
     assert_eq!(types(None), [PixelType::I64; 2]);
     assert_eq!(types(Some(PixelType::F32)), [PixelType::F32; 2]);
-    // Without pages it is told of.
+    // Without pages, reading one image is an error.
     fs::write(&path, npy("|u1", false, "(2, 2, 6)", &data)).unwrap();
     let error = read_image(&path, MAX_PIXELS).unwrap_err();
     assert!(matches!(error, Error::Stack { images: 2, .. }) && error.to_string().contains("(2, 2, 6)"), "{error}");

@@ -88,7 +88,7 @@ pub(crate) fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f64> {
     (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
 
-/// The types of which filters take and give any: all but f64.
+/// Types that filters take as input and output in any combination: all but f64.
 pub(crate) const SINGLES: [PixelType; 5] =
     [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32];
 

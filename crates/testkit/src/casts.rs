@@ -1,4 +1,4 @@
-//! Cases of the conversions of types that filters are not computed in: to them by every cast, and from them.
+//! Cases of conversions to the types that filters are not computed in, by every cast, and from them.
 
 use crate::case::{Case, Data, random_image};
 use crate::exact::Exact;
@@ -82,8 +82,8 @@ pub(crate) fn exact(dst: PixelType, x: f64, cast: Cast) -> Exact {
     Exact { value: value as f64, bound: f64::MIN_POSITIVE }
 }
 
-/// Returns the greatest f64 that is not above an integer, known by its nearest f64; NaN, which is not compared, where
-/// that does not tell it.
+/// Returns the greatest f64 that is not above an integer, of which only the nearest f64 is known; NaN, which is not
+/// compared, if that does not determine it.
 pub(crate) fn exact_below(x: f64, last: f64) -> Exact {
     let value = if x.abs() >= 2f64.powi(53) {
         f64::NAN

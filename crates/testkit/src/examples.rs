@@ -38,7 +38,7 @@ impl Case {
     }
 }
 
-/// Makes a case of each of a variant's examples that are filters, but of those that would take the emulator seconds.
+/// Makes a case of each of a variant's examples that are filters, except those that would take the emulator seconds.
 pub fn examples(variant: &Variant, seed: u64) -> impl Iterator<Item = Case> {
     let cases = (variant.examples)().into_iter().zip(seed..);
     let cases = cases.filter_map(|(example, seed)| Case::of(seed, &example.within));
@@ -49,8 +49,8 @@ fn is_taken(variant: &Variant, case: &Case) -> bool {
     apron_plan::plan(&case.problem, Some(variant.name), &Machine::EMULATED).is_ok()
 }
 
-/// Adds the examples of all variants and, of variants that take few of the cases, more: over other borders, with random
-/// taps.
+/// Adds the examples of all variants and, for variants that take few of the cases, more examples with other borders and
+/// random taps.
 pub(crate) fn limits(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     for variant in VARIANTS.iter() {
         let examples: Vec<Case> = examples(variant, next()).collect();

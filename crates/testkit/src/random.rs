@@ -10,7 +10,7 @@ use apron_core::Extent;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Filters with variants of their own, which random cases seldom hit.
+/// Filters with special variants, which random cases seldom hit.
 pub fn seldom(seed: u64) -> [Case; 10] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;

@@ -80,8 +80,8 @@ fn job(text: &str) -> Job {
     })
 }
 
-/// Says what is wrong with JSON, and where. The parser counts lines from the start of `text`, which may
-/// be one line of a file.
+/// Describes an error in JSON, and its position. The parser counts lines from the start of `text`, which may be one
+/// line of a file.
 fn broken(text: &str, error: &serde_json::Error) -> String {
     let said = error.to_string();
     let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);

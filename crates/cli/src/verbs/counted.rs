@@ -1,5 +1,5 @@
-//! Images and volumes of which numbers are taken: whole, or strip by strip if they are too large for the
-//! memory that they may take.
+//! Images and volumes that are counted or measured: whole, or strip by strip if they exceed the memory that they may
+//! take.
 
 use super::planes::Planes;
 use super::strips::Input;
@@ -8,7 +8,7 @@ use crate::error::Result;
 use apron::{AnyImage, PixelType, ReadRows, Shape};
 use std::path::Path;
 
-/// What numbers are taken of.
+/// The samples to count or measure.
 pub(super) enum Counted<'a> {
     /// An image, or the planes of a volume one below the other.
     Whole(AnyImage<'static>),
@@ -18,8 +18,8 @@ pub(super) enum Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    /// Opens an image or a volume, and reads it if it is not too large. `whole` names what is done
-    /// to whole images alone.
+    /// Opens an image or a volume, and reads it unless it is too large. `whole` names an operation that is possible
+    /// only on whole images.
     ///
     /// # Errors
     /// Errors of the file, and of [`Input::open`].
@@ -53,10 +53,11 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// Takes numbers of the whole image, or of rows that are read strip by strip, in as many bytes.
+    /// Runs `whole` on the whole image, or `by_rows` on rows that are read strip by strip, with the bytes that strips
+    /// may take.
     ///
     /// # Errors
-    /// Errors of the two, and of the file.
+    /// Errors of the two functions, and of the file.
     pub(super) fn take<T>(
         &self,
         devices: &Devices,

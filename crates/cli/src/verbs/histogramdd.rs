@@ -107,7 +107,7 @@ impl Args {
     }
 }
 
-/// What the cells hold.
+/// The content of the cells.
 pub(super) enum Found {
     Counts(HistogramDd),
     Sums(HistogramDd<f64>),

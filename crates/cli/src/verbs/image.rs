@@ -37,7 +37,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a verb knows of an image beside its samples.
+/// Facts about an image besides its samples.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     /// Whether the channels are parts of complex numbers.

@@ -61,7 +61,7 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Returns the error for a verb that is none of a job.
+/// Returns the error for a verb that jobs cannot run.
 pub(super) fn no_job(verb: &str) -> Error {
     let jobs = "a job is one of the image verbs, stats, otsu, histogram, histogram2d, histogramdd or info";
     Error::Usage(format!("'{verb}' is no job: {jobs}"))
@@ -129,7 +129,7 @@ pub(super) fn each_at_once<J: Sync>(
         while !stopped.load(Relaxed) {
             let index = next.fetch_add(1, Relaxed);
             let Some(job) = jobs.get(index) else { return };
-            // Nobody listens after an error of `tell`.
+            // After an error of `tell`, the results are no longer received.
             let _ = done.send((index, guarded(|| run(job))));
         }
     };
@@ -139,7 +139,7 @@ pub(super) fn each_at_once<J: Sync>(
             thread::Builder::new().spawn_scoped(scope, || work(done)).ok()
         });
         if started.count() == 0 {
-            // There are no threads to be had.
+            // No thread could be started: the jobs run on this one.
             work(done.clone());
         }
         drop(done);

@@ -153,7 +153,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         for (index, step) in steps.iter().enumerate() {
             let report = step.run(inner)?;
             match reports.get_mut(index) {
-                // That of the pages or volumes before.
+                // The report of the pages or volumes before this one.
                 Some(sum) => sum.add(&report),
                 None => reports.push(report),
             }
@@ -208,7 +208,7 @@ fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), de
     let (Some(first), Some(end)) = (reports.first(), reports.last()) else { return Err(Error::NoImage) };
     let ran = Ran { total_ms: milliseconds(start.elapsed()), verb: "pipe", ..first.ran.clone() };
     let report = Report { ran, made: end.made.clone() };
-    // Files between the steps are nobody's.
+    // Files between the steps do not belong in the reports.
     for step in &mut reports {
         step.ran.input = "-".into();
         if let Made::Image { output, .. } | Made::Volume { output, .. } = &mut step.made {

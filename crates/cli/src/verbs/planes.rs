@@ -18,12 +18,12 @@ pub(super) struct Planes<'a> {
     common: &'a Common,
     path: PathBuf,
     file: Mutex<Open>,
-    /// Number of volumes, and the one at hand, from 0.
+    /// Number of volumes, and of the current one, from 0.
     pub(super) volumes: u32,
     volume: u32,
     pub(super) shape: VolumeShape,
     pub(super) pixel: PixelType,
-    /// Of the first plane.
+    /// Metadata of the first plane.
     pub(super) metadata: Metadata,
 }
 
@@ -82,8 +82,8 @@ impl<'a> Planes<'a> {
         self.shape.samples() * self.pixel.size_bytes() as u64
     }
 
-    /// Returns the memory that slabs may take beside what the file holds decoded, in bytes, if the volume is too large
-    /// to be read whole: for the memory that was asked for, or else for what there is.
+    /// Returns the memory that slabs may take, in bytes, besides what the file holds decoded, if the volume is too
+    /// large to be read whole: for the requested memory, or else for the available memory.
     ///
     /// # Errors
     /// If there is too little.
@@ -153,7 +153,7 @@ impl<'a> Planes<'a> {
         })
     }
 
-    /// Reads a plane of the volume, from 0, unless it is at hand.
+    /// Reads a plane of the volume, from 0, unless it is the one that was read last.
     fn plane<'b>(&self, open: &'b mut Open, plane: u32) -> Result<&'b AnyImage<'static>> {
         let plane = self.volume * self.shape.depth + plane;
         if open.plane.0 != plane {
@@ -243,7 +243,7 @@ pub(super) struct Written<'a> {
 pub(super) enum To<'a> {
     /// One after the other.
     Pages(Mutex<PagesDraft<'a>>),
-    /// To what a later run may go on with.
+    /// To an output that a later run may continue.
     Rows(&'a RowsDraft<'a>),
 }
 
@@ -272,7 +272,7 @@ impl<'a> Written<'a> {
         self.before.saturating_sub(first).min(self.shape.depth)
     }
 
-    /// Gives the file its name, if it is not one that a later run may go on with.
+    /// Gives the file its final name, unless a later run may continue it.
     pub(super) fn finish(self) -> Result<()> {
         match self.to {
             To::Pages(draft) => Ok(draft.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?),

@@ -25,8 +25,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens an image, if it is too large to be read whole: for the memory that was asked for, or else for what there
-    /// is. `whole` names what an operation does to whole images alone.
+    /// Opens an image if it is too large to be read whole: for the requested memory, or else for the available memory.
+    /// `whole` names an operation that is possible only on whole images.
     ///
     /// # Errors
     /// If memory was asked for, and the image must be read whole.
@@ -50,7 +50,7 @@ impl Input {
         let asked = common.memory.map(|memory| memory.0);
         let memory = asked.unwrap_or_else(room::available);
         let options = ReadOptions { complex, ..ReadOptions::new(common.max_pixels) };
-        // An image that is not there, or broken, is told of where whole images are read.
+        // A missing or broken image is reported where whole images are read.
         let Ok(Some(mut file)) = RowsFile::open_with(path, &options) else { return Ok(None) };
         let bytes = file.shape().samples() * file.pixel_type().size_bytes() as u64;
         if bytes <= memory / WHOLE {
@@ -108,7 +108,7 @@ impl ReadRows for Input {
     }
 }
 
-/// Returns the memory that is left for strips beside what is held decoded.
+/// Returns the memory left for strips besides the bytes that are held decoded.
 pub(super) fn left(memory: u64, held: u64) -> Result<u64> {
     let limit = || format!("more than {held}, which strips, tiles or chunks of the file take");
     let left = memory.checked_sub(held).filter(|left| *left > 0);
@@ -120,7 +120,7 @@ pub(super) struct Rate<'a> {
     done: AtomicU64,
     /// Bytes of an earlier run.
     before: u64,
-    /// What the progress is told in: "row" or "plane".
+    /// The unit of the progress: "row" or "plane".
     unit: &'static str,
     count: u64,
     /// Bytes per row or plane.
@@ -141,7 +141,7 @@ impl<'a> Rate<'a> {
     pub(super) fn add(&self, bytes: usize) {
         let done = self.done.fetch_add(bytes as u64, Relaxed) + bytes as u64;
         let (took, all) = (self.start.elapsed().as_secs_f64(), self.count * self.each);
-        // An image that is read twice is done twice.
+        // An image that is read twice counts twice.
         let (pass, within) = ((done - 1) / all, (done - 1) % all + 1);
         let again = if pass > 0 { ", second pass" } else { "" };
         let rate = (done - self.before) as f64 / took;
@@ -237,7 +237,7 @@ impl<'a> Job<'a> {
         Ok(Some(Job { input, common, file, resume: target.args.resume }))
     }
 
-    /// Checks that no memory was asked for: the operation, which `what` names, has no strips.
+    /// Checks that no memory was requested: the operation, which `what` names, cannot run strip by strip.
     ///
     /// # Errors
     /// If it was.
@@ -246,8 +246,8 @@ impl<'a> Job<'a> {
         Ok(check_whole(bytes, self.common.memory, what)?)
     }
 
-    /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it
-    /// gets, by strips in the memory that is left. `what` is all that the result depends on, beside the input
+    /// Runs an operation whose result has this shape and type: `run_rows` writes it to the rows that it is given, by
+    /// strips within the memory that is left. `what` contains everything that the result depends on, except the input
     /// and the output's format.
     ///
     /// # Errors
@@ -288,16 +288,16 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Keeps what fills a file, and returns what the file is told: the error of a device or a parameter
-/// is none of the file's.
+/// Keeps the result of filling a file, and returns what the file's writer needs: an error of a device or a parameter is
+/// not reported as one of the file.
 pub(super) fn keep<T, E: std::fmt::Display>(kept: &mut Option<Result<T, E>>, made: Result<T, E>) -> Result<(), String> {
     let told = made.as_ref().map(drop).map_err(E::to_string);
     *kept = Some(made);
     told
 }
 
-/// Returns a name of a job that other jobs, and this one with another input, do not have. `what` is all that the result
-/// depends on, beside the input and the output's format.
+/// Returns a name that identifies a job together with its input. `what` contains everything that the result depends on,
+/// except the input and the output's format.
 pub(super) fn name(verb: &str, what: &dyn Debug, input: &Path) -> String {
     let facts = std::fs::metadata(input).ok();
     let facts = facts.map(|facts| (facts.len(), facts.modified().ok()));

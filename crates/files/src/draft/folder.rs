@@ -28,7 +28,7 @@ pub(crate) fn writing() -> RwLockReadGuard<'static, ()> {
     files
 }
 
-/// Lets no further file be written, and waits, but not for long, until those that are being written are whole.
+/// Prevents further files from being written, and waits briefly until those that are being written are complete.
 pub(super) fn stop_writing() {
     ENDED.store(true, Ordering::SeqCst);
     for _ in 0..200 {
@@ -39,8 +39,8 @@ pub(super) fn stop_writing() {
     }
 }
 
-/// A folder that is removed unless it is [published](FolderDraft::publish). It is locked, so that a later run tells one
-/// that nobody is writing any more.
+/// A folder that is removed unless it is [published](FolderDraft::publish). It is locked, so that a later run
+/// recognises one that is no longer written.
 pub(crate) struct FolderDraft {
     name: Name,
     /// `None` where folders cannot be locked.
@@ -66,14 +66,14 @@ impl FolderDraft {
         }
     }
 
-    /// Removes what runs that were killed left of the same output: folders of its drafts' names that nobody has locked.
-    /// `own` is the file that each has which is not empty. Errors are ignored: nothing depends on their removal.
+    /// Removes drafts of the same output that killed runs left: unlocked folders with the names of its drafts. `own` is
+    /// the file that every draft contains unless it is empty. Errors are ignored: nothing depends on the removal.
     pub(crate) fn remove_left(output: &Path, own: &str) {
         let prefix = prefix(output);
         for entry in fs::read_dir(folder_of(output)).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();
-            // What was moved aside is an output that may have been whole.
+            // A folder that was moved aside may be a complete output.
             let is_draft = name.starts_with(&prefix) && !name.ends_with(ASIDE);
             if !is_draft || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
@@ -91,7 +91,7 @@ impl FolderDraft {
         &self.name.0
     }
 
-    /// Gives the folder its final name. A folder that has it takes the draft's, and is removed.
+    /// Gives the folder its final name. A folder that already has that name takes the draft's, and is removed.
     pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
         let names = names();
         let renamed = if target.exists() { exchange(self.path(), target) } else { fs::rename(self.path(), target) };

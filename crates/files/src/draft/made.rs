@@ -14,7 +14,7 @@ static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub struct MadeFolder(Vec<PathBuf>);
 
 impl MadeFolder {
-    /// Makes a folder, and those that it is in, if they are not there.
+    /// Creates a folder and its parents, if they do not exist.
     ///
     /// # Errors
     /// Errors of the system.
@@ -44,7 +44,7 @@ pub(super) fn discard() {
 
 fn remove_empty(folders: &[PathBuf]) {
     for folder in folders {
-        // An error says that there is an output in it.
+        // Fails for a folder with an output in it, which stays.
         let _ = fs::remove_dir(folder);
     }
 }

@@ -136,7 +136,7 @@ pub(super) fn product(shape: &[NonZeroU64]) -> Option<u64> {
     shape.iter().try_fold(1u64, |all, size| all.checked_mul(size.get()))
 }
 
-/// A codec that decodes no more bytes than there must be. A small file may claim, and have, any number.
+/// A codec that decodes at most the bytes that a chunk must have: a small file may decode to any number of bytes.
 #[derive(Debug)]
 struct Bounded {
     kind: Kind,

@@ -1,4 +1,4 @@
-//! What an array is as an image or a volume: which dimensions are planes, rows, columns and channels.
+//! The interpretation of an array as an image or a volume: which dimensions are planes, rows, columns and channels.
 
 use super::found::Found;
 use crate::error::{Error, Result};

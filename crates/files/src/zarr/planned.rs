@@ -20,7 +20,7 @@ const MOST_ROW: u64 = 1 << 30;
 /// Largest layer of chunks of a volume that is taken over from an input, in bytes per layer.
 const MOST_PLANES: u64 = 1 << 33;
 
-/// What is written beside the samples.
+/// The metadata that are written beside the samples.
 pub(super) struct Planned<'a> {
     pub(super) array: Map<String, Value>,
     pub(super) layout: Layout,
@@ -29,10 +29,10 @@ pub(super) struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    /// Takes over from the input what suits the image, or the volume of this many planes.
+    /// Takes over the input's metadata that suit the image, or the volume of this many planes.
     pub(super) fn of(kept: Option<&'a Kept>, (shape, planes): (Shape, Option<u32>), pixel: PixelType) -> Planned<'a> {
-        // An input without a dimension of channels has no place for those of the result, nor has its group; and neither
-        // has a volume for what an image has, and the other way round.
+        // An input without a dimension of channels, and its group, do not describe the channels of the result; nor do
+        // metadata of an image describe a volume, or the other way round.
         let suits = |kept: &&Kept| (kept.channels.is_some() || shape.channels == 1) && kept.volume == planes.is_some();
         let Some(kept) = kept.filter(suits) else {
             let layout = Layout { shape, planes, pixel, leading: 0, channels: shape.channels > 1 };

@@ -45,14 +45,15 @@ pub(crate) struct Chunks {
     keys: ChunkKeyEncoding,
     decoder: Decoder,
     shards: Option<ShardFiles>,
-    /// The sample of chunks that are not there.
+    /// The sample of chunks that are not stored.
     fill: Vec<u8>,
-    /// Lines of chunks that were decoded last, with their indices: those of one, and of as many as are in these bytes.
+    /// The lines of chunks that were decoded last, with their indices: at least one, and as many as fit into
+    /// `most_held` bytes.
     held: Mutex<VecDeque<(u32, Vec<u8>)>>,
     most_held: usize,
 }
 
-/// Decodes what is stored of one size.
+/// Decodes stored bytes to a chunk of one size.
 struct Decoder {
     codecs: Arc<CodecChain>,
     of: ChunkRepresentation,

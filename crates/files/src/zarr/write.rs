@@ -219,7 +219,7 @@ impl Writer {
         put(&self.folder.join(self.keys.encode(&self.layout.over(0, at)).as_str()), &encoded)
     }
 
-    /// Copies from rows of an image what a plane of a chunk has of them.
+    /// Copies the part of an image's rows that a plane of a chunk holds.
     fn gather(&self, rows: &[u8], chunk: &mut [u8], (left, first): (u64, u64)) {
         let (shape, size) = (self.layout.shape, self.layout.pixel.size_bytes());
         let [_, _, columns, parts] = self.chunk;

@@ -73,7 +73,7 @@ impl<'a> Bursts<'a> {
 /// When all runs of a burst were enqueued, and the times of the runs.
 type Burst = (Instant, Vec<Duration>);
 
-/// Returns what runs a burst of a workload.
+/// Returns a function that runs a burst of a workload.
 fn of(run: impl Fn() -> Result<Enqueued>) -> impl FnMut() -> Result<Burst> {
     move || {
         let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;

@@ -37,7 +37,7 @@ pub(super) struct Table {
 pub(super) fn run(device: &Device, pattern: &str, (pace, quick): (Pace, bool), tell: impl Fn(&str)) -> Result<Table> {
     let (cpu, auto) = (Device::cpu(), Device::auto());
     let sides = if quick { &SIDES[..2] } else { &SIDES[..] };
-    // So that the GPU of `auto` is open, as it is in a program that goes on asking.
+    // Opens the GPU of `auto`, as a program with many jobs does.
     auto.upload(&Image::new(1, 1, 1, vec![0u8])?)?;
     let mut rows = Vec::new();
     for pixel in ["u8", "f32"] {

@@ -1,4 +1,4 @@
-//! `apron bench --jobs`: whole jobs, from the user's memory or files to the result, by the clock on the wall.
+//! `apron bench --jobs`: wall-clock times of whole jobs, from the user's memory or files to the result.
 
 use super::{Pace, median, peers};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ const MASK: u32 = 64;
 /// Photographs of a folder.
 const PHOTOS: usize = 32;
 
-/// What a job moves.
+/// Source and destination of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Road {
     /// From memory to new memory, as `run().download()`.
@@ -39,7 +39,7 @@ enum Road {
     Photos(&'static str),
 }
 
-/// A job; its name is what the programs of peers take.
+/// A job; the programs of peers take its name as an argument.
 #[derive(Clone, Copy, Debug)]
 struct Job {
     road: Road,

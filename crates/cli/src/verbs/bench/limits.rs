@@ -1,7 +1,8 @@
 //! The machine's limits, which bound the times of workloads.
 //!
-//! A copy or read is measured for each number of bytes, in the way in which the workload beside it was timed: small
-//! ones stay in caches, and much of their time is that of a launch, so that no rate of large ones tells theirs.
+//! A copy or read is measured for each number of bytes, and timed in the same way as the workload that it bounds: small
+//! amounts stay in caches, and launch overhead is much of their time, so the rates of large amounts do not hold for
+//! them.
 
 use super::Pace;
 use super::burst::Bursts;
@@ -91,8 +92,8 @@ impl<'a> Limits<'a> {
         Ok(Limits { device, rates, pace, bursts: Bursts::new(device)?, measured: HashMap::new() })
     }
 
-    /// Returns what bounds a workload of the bench, and its least time in milliseconds; `None` for a chain, which its
-    /// parts bound, and on devices without limits.
+    /// Returns the limit that bounds a workload of the bench, and its least time in milliseconds; `None` for a chain,
+    /// which is bounded by its parts, and on devices without limits.
     pub(super) fn of(&mut self, workload: &Workload, is_burst: bool) -> Result<Option<(Limit, f64)>> {
         let ffma_ms = match workload.limit {
             None => return Ok(None),
@@ -102,8 +103,8 @@ impl<'a> Limits<'a> {
         self.least(workload, is_burst, ffma_ms)
     }
 
-    /// Returns what bounds a workload, and its least time in milliseconds: that of a copy or read of its bytes, in
-    /// bursts or alone, or `ffma_ms`, if that is longer.
+    /// Returns the limit that bounds a workload, and its least time in milliseconds: that of a copy or read of its
+    /// bytes, in bursts or alone, or `ffma_ms`, if that is longer.
     pub(super) fn least(
         &mut self,
         workload: &Workload,

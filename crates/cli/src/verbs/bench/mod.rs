@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             complain(line);
         }
     };
-    // Whole jobs have limits of their own, by a peer.
+    // The limits of whole jobs are measured by a peer.
     let rates = if args.jobs || args.auto {
         Rates::default()
     } else {
@@ -235,7 +235,8 @@ fn measured(
         let (ms, parts_ms) = chain::times(&device, &on_device, pace)?;
         (ms, Some(parts_ms))
     } else {
-        // On the CPU the time of a run has that of its memory, so the output is there already; on a GPU it has not.
+        // On the CPU, a new output would add the time of its allocation to each run, so the output of the last run is
+        // reused; on a GPU it would not.
         let mut last = None;
         let run = || {
             let solved = workload.solve_into(&device, &on_device, last.take())?;

@@ -1,4 +1,4 @@
-//! Names of workloads, which select them and tell the programs of other libraries what to time.
+//! Names of workloads: they select workloads, and the programs of other libraries take them as arguments.
 //!
 //! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS|xDEPTH] [of WIDTH] REST [border BORDER]`, where the rest depends on the
 //! operation, and a filter without a border replicates the edge.

@@ -1,4 +1,4 @@
-//! Other libraries, timed by programs of their own; those not installed are skipped.
+//! Other libraries, timed by separate programs; those not installed are skipped.
 //!
 //! A program takes names of workloads, and prints `NAME,PEER,MILLISECONDS` for each that it can time and `# KEY: VALUE`
 //! for facts about its libraries. Its errors are reported, and affect its own rows only.

@@ -22,7 +22,7 @@ pub(super) struct Bench {
 /// A workload and its result.
 pub(super) struct Row {
     pub(super) workload: Workload,
-    /// What bounds it, and the least time that this allows, in milliseconds, if it is known.
+    /// The limit that bounds it, and the least time under that limit, in milliseconds, if it is known.
     limit: &'static str,
     pub(super) limit_ms: Option<f64>,
     pub(super) outcome: Outcome,
@@ -56,8 +56,8 @@ pub(super) struct Timed {
 }
 
 impl Row {
-    /// Makes a row with what bounds the workload and its least time in milliseconds; a chain has that
-    /// of its parts instead.
+    /// Makes a row with the limit that bounds the workload, and its least time in milliseconds; a chain has the least
+    /// time of its parts instead.
     pub(super) fn new(workload: Workload, outcome: Outcome, limit: Option<(Limit, f64)>) -> Row {
         let name = limit.map(|(limit, _)| limit).or(workload.limit).map_or("parts", Limit::name);
         let mut row = Row { workload, limit: name, limit_ms: limit.map(|(_, ms)| ms), outcome, peers: Vec::new() };

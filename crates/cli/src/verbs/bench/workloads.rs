@@ -55,7 +55,7 @@ pub(super) enum Operation {
     Chain,
 }
 
-/// A filter of a volume, alike along its three axes.
+/// A filter of a volume, with the same size along its three axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Solid {
     /// Separable filter with taps of this radius.
@@ -281,7 +281,7 @@ impl Workload {
         self.picture.bytes() * times
     }
 
-    /// Returns the limit that its memory traffic has: a read, if it writes next to nothing, or else a copy.
+    /// Returns the limit of its memory traffic: a read if it writes almost nothing, otherwise a copy.
     pub(super) fn traffic(&self) -> Limit {
         if self.bytes() == self.picture.bytes() { Limit::Read } else { Limit::Copy }
     }

@@ -34,7 +34,7 @@ const VOLUME_SIZES: [[u32; 3]; 2] = [[32, 32, 64], [128, 128, 256]];
 /// Products above which a workload is left out: it is estimated from fewer taps.
 const MOST_PRODUCTS: u64 = 1 << 33;
 
-/// Columns of the table, which stands in src/auto/cpu.csv.
+/// Columns of the table src/auto/cpu.csv.
 const COLUMNS: &str = "cpu,threads,operation,src,dst,side,samples,ms";
 
 /// Returns all workloads, grouped by image; for a quick sweep few, of a small image.

@@ -10,7 +10,7 @@ use apron::{Border, PixelType};
 pub(super) struct Ladder {
     /// The operation and the number; ladders of one group share a picture.
     pub(super) group: &'static str,
-    /// What tells it from the others of its group.
+    /// Distinguishes the ladder within its group.
     pub(super) series: String,
     /// The numbers and the workloads.
     pub(super) points: Vec<(u32, Workload)>,
@@ -48,7 +48,7 @@ const TYPES: [(PixelType, u32); 6] = [(F32, 1), (U8, 1), (U16, 1), (I16, 1), (F1
 pub(super) fn ladders(scale: Scale) -> Vec<Ladder> {
     let mut all = Ladders { scale, all: Vec::new() };
     for (pixel, channels) in TYPES {
-        // As many samples for each number of channels.
+        // The same number of samples for each number of channels.
         let side = if channels == 4 { scale.side / 2 } else { scale.side };
         let picture = picture(pixel, side, side, channels);
         let series = if channels == 1 { pixel.to_string() } else { format!("{pixel} x {channels}") };
@@ -147,7 +147,7 @@ impl Ladders {
     }
 }
 
-/// The least workload, whose time is that of a launch.
+/// The smallest workload, whose time is that of a launch.
 pub(super) fn launch() -> Workload {
     work(Operation::Box(3, 3), picture(U8, 64, 64, 1))
 }

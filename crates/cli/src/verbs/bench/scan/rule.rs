@@ -4,7 +4,7 @@
 const STEP: f64 = 1.5;
 /// Longest time, as a multiple of the limit's.
 const TIMES: f64 = 3.0;
-/// Times below this multiple of a launch are those of launches, which need not grow with the work.
+/// Times below this multiple of a launch are launch overhead, which need not grow with the work.
 const LAUNCHES: f64 = 4.0;
 
 /// The time of a point and the least time of its work, in milliseconds.
