@@ -155,7 +155,7 @@ impl Windows {
         Ok(SlidingTile { strip: out.width.div_ceil(strips).next_multiple_of(WINDOWS_QUAD), ..tile })
     }
 
-    /// Returns the output rows per block, a multiple of [`WINDOWS_CHUNK`]: so many that all blocks are resident at
+    /// Returns the output rows per block, a multiple of [`WINDOWS_CHUNK`]: enough for all blocks to be resident at
     /// once, and at least half as many as are summed for a block's first outputs.
     fn rows(&self, tile: &SlidingTile, strips: u32, machine: &Machine) -> u32 {
         let height = self.size[1];

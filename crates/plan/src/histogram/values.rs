@@ -79,8 +79,8 @@ pub(super) fn values(
     Ok((buffers, vec![counting, Launch { src: 1, dst: 2, ..sums }]))
 }
 
-/// Prefixes of [orders](apron_abi::order_of): a pass of a radix select counts the samples below each prefix by their
-/// next digit.
+/// Prefixes of [orders](apron_abi::order_of): a pass of a radix select counts the samples that start with each prefix
+/// by their next digit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prefixes {
     /// The upper halves: `channel * 65536 + half`, ascending.
