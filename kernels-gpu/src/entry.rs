@@ -32,8 +32,8 @@ macro_rules! define_entries {
     };
 }
 
-/// A body in a function of its own: one function with all bodies takes the compiler minutes. As a method it is
-/// compiled with its body's module, in parallel with other modules; functions of one module would be compiled one
+/// Gives each body a separate function, since one function with all bodies takes minutes to compile. A trait method is
+/// compiled with the module of its body, in parallel with other modules; functions of one module would be compiled one
 /// after another.
 #[cfg(not(target_arch = "nvptx64"))]
 trait Alone: Body {
@@ -62,7 +62,7 @@ core::arch::global_asm!(".visible .const .align 16 .b8 apron_taps[16384];");
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 const _: () = assert!(size_of::<Taps<MAX_TAPS>>() == 16384);
 
-/// Returns the source and the destination of the thread's own image.
+/// Returns the source and the destination of the block's image of the batch.
 #[cfg(any(target_arch = "nvptx64", feature = "rust-cuda"))]
 #[inline(always)]
 fn of_image<D: crate::device::Device, S, T>(

@@ -63,8 +63,8 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
     device::nvptx::trap()
 }
 
-/// Returns quotient and remainder by a divisor that the launch contract keeps from being 0; without the check for it,
-/// which would put a panic, and so a call, into the kernel.
+/// Returns quotient and remainder. The launch contract excludes a zero divisor; the compiler's check for one would put
+/// a panic, and so a call, into the kernel.
 ///
 /// # Safety
 /// `divisor` is not 0.

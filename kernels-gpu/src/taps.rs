@@ -1,9 +1,9 @@
-//! Taps, four at a time: where they are, and weighted sums over shared tiles.
+//! Reads of four taps at a time from their memory space, and weighted sums over shared tiles.
 
 use crate::device::{Device, Shared};
 use apron_abi::{Accumulator, Sample, TAPS_AT_ONCE};
 
-/// Taps, read four at a time.
+/// A memory space from which taps are read four at a time.
 pub(crate) trait TapSource<A>: Copy {
     /// Returns taps `index` to `index + 3` as accumulators.
     ///
@@ -25,7 +25,7 @@ impl<A: Accumulator> TapSource<A> for LaunchTaps {
     }
 }
 
-/// Taps in shared memory, as accumulators; an array at a multiple of 16 bytes.
+/// Taps in shared memory, already converted to accumulators. The array starts at a multiple of 16 bytes.
 pub(crate) struct SharedTaps<A>(pub(crate) Shared<A>);
 
 impl<A> Clone for SharedTaps<A> {

@@ -1,9 +1,9 @@
 //! Box filters of f32, in the order of [`apron_abi::BOX_CHUNK`]: see the [module](super).
 //!
-//! Along a row, and down a column, the windows that begin in one chunk end in two others. A window's sum consists of
-//! its samples in the first chunk, summed from the chunk's end down, of the chunks between, and of the prefix sum at
-//! the window's end. Per sample and axis: 4 shared accesses and 4 additions, and `window / 256` more of both for the
-//! chunks between.
+//! Along each axis, the 16 windows that begin in one chunk end in two adjacent chunks. A window's sum has three terms:
+//! its samples in the first chunk, summed from the chunk's end down; the sums of the chunks between; and the prefix sum
+//! at the window's end. Per sample and axis: 4 shared accesses and 4 additions, and `window / 256` more of both for the
+//! chunks between, since 16 windows share them.
 
 use super::{march, slot_after, Part, Steps, NONE};
 use crate::device::{Device, Global, Shared};
@@ -93,7 +93,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
     unsafe fn prefix(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let d = self.part.d;
         let mut samples = [0.0; CHUNK];
-        // SAFETY: inside the input row; the chunk is this thread's.
+        // SAFETY: a chunk of an input row, which only this thread accesses before the next barrier.
         unsafe {
             for k in 0..CHUNK {
                 samples[k] = d.shared_load(chunk, k as u32 * C);
@@ -113,7 +113,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         let (d, last) = (self.part.d, self.part.p.window_x - 1);
         let turn = d.anew(BOX_CHUNK - last % BOX_CHUNK);
         let mut sums = [0.0; CHUNK];
-        // SAFETY: inside the input row, which holds the sums of all chunks under the windows.
+        // SAFETY: the input row holds all chunks under the windows, as prefix sums since the barrier.
         unsafe {
             for k in 0..CHUNK {
                 sums[k] = d.shared_load(chunk, (last + k as u32) * C);
@@ -131,14 +131,14 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         sums
     }
 
-    /// As `windows`, for windows of up to a chunk.
+    /// As [`windows`](Self::windows), for windows of up to 16 samples.
     #[inline(always)]
     unsafe fn short_windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let mut sums = [0.0; CHUNK];
         let mut i = 0;
         while i < self.part.p.window_x {
             for k in 0..CHUNK {
-                // SAFETY: inside the input row.
+                // SAFETY: the input row holds all samples under the windows.
                 sums[k] += unsafe { self.part.d.shared_load(chunk, (i + k as u32) * C) };
             }
             i += 1;
@@ -155,7 +155,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         let mut row = 0;
         while row < self.part.p.tile.slots * BOX_CHUNK {
             if self.sample != NONE {
-                // SAFETY: in the ring.
+                // SAFETY: the ring has `slots * BOX_CHUNK` rows; only this thread uses its column.
                 unsafe { self.part.d.shared_store(self.ring(0, row, self.part.d.thread_x()), 0, 0.0) };
             }
             row += self.part.p.one;
@@ -175,7 +175,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         let upper = self.ring(oldest, BOX_CHUNK - turn, thread).offset;
         let lower = if oldest + 1 < slots { upper } else { upper - slots * BOX_CHUNK * Self::PITCH * 4 };
         let mut windows = Windows { rows: [0.0; CHUNK], upper, lower, turn, far: self.far, near: 0.0 };
-        // SAFETY: in the ring, where this column is this thread's since the barrier.
+        // SAFETY: rows of the ring, complete since the barrier; only this thread uses its column until the next one.
         unsafe {
             for k in 0..CHUNK {
                 windows.rows[k] = d.shared_load(here, k as u32 * Self::PITCH);
@@ -199,8 +199,8 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         }
     }
 
-    /// Stores a chunk of windows, or, unless `ALL`, the output rows among them; the first is row `y`. Returns the sum
-    /// of the chunk's rows.
+    /// Stores the outputs of a chunk of windows, the first in row `y` of the block: all if `ALL`, otherwise those in
+    /// the block's output rows. Returns the sum of the chunk's rows.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
     unsafe fn store_windows<const ALL: bool>(&self, windows: &Windows, y: i32) -> f32 {
@@ -211,7 +211,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             for k in 0..HALF {
                 let row = (first + k) as u32;
                 let from = if row < windows.turn { windows.upper } else { windows.lower };
-                // SAFETY: in the ring.
+                // SAFETY: a row of the two oldest chunks of the ring, in this thread's column.
                 heads[k] = unsafe { self.part.d.shared_load(Shared::at(from + row * Self::PITCH * 4), 0) };
             }
             for k in 0..HALF {
@@ -219,7 +219,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
                 sum = if row == 0 { windows.rows[0] } else { sum + windows.rows[row] };
                 let middle = if (row as u32) < windows.turn { windows.far } else { windows.near };
                 if ALL || ((y + row as i32) as u32) < self.part.count {
-                    // SAFETY: an output.
+                    // SAFETY: the row is one of the block's output rows, the column this thread's.
                     unsafe { self.store(at, (heads[k] + middle) + sum) };
                 }
                 at += (self.part.p.out_width * C) as i64;
@@ -228,22 +228,22 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         sum
     }
 
-    /// Returns the output index of this thread's column in row `y` of the block, which may lie outside.
+    /// Returns the output index of this thread's column in row `y` of the block; `y` may lie outside the block's rows.
     #[inline(always)]
     fn place(&self, y: i32) -> i64 {
         let row = self.part.first_row as i64 + y as i64;
         row * (self.part.p.out_width * C) as i64 + self.sample as i64
     }
 
-    /// Stores the sum for an output.
+    /// Scales and stores a sum.
     #[inline(always)]
     unsafe fn store(&self, at: i64, sum: f32) {
-        // SAFETY: the output is there, and no other thread's.
+        // SAFETY: the callers check the row; only this thread stores outputs of its column.
         unsafe { self.part.d.store(self.dst, at as u64, sum * self.part.p.scale) };
     }
 
-    /// Returns the sums of the ring's chunks, from the current step's on; they are stored twice, so as to be
-    /// contiguous.
+    /// Returns the sums of the ring's chunks, from that of the current step on. Each sum is stored twice, `slots`
+    /// entries apart, so that the sums from any slot on are contiguous.
     #[inline(always)]
     fn totals(&self) -> Shared<f32> {
         let thread = self.part.d.anew(self.part.d.thread_x());
@@ -254,7 +254,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
     #[inline(always)]
     unsafe fn between(&self) -> f32 {
         let (p, totals) = (self.part.p, self.totals());
-        // SAFETY: in the chunks' sums, where this column is this thread's.
+        // SAFETY: `slot + k` is below `2 * slots`; only this thread uses its column of the chunk sums.
         let total = |k: u32| unsafe { self.part.d.shared_load(totals, k * W * C) };
         add_up(p.one, 0.0, 3, p.tile.slots, total)
     }
@@ -268,7 +268,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         }
     }
 
-    /// Computes windows of up to a chunk down a column.
+    /// Computes a chunk of windows of up to 16 rows down a column.
     #[inline(always)]
     unsafe fn short_columns(&self, step: u32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
@@ -281,11 +281,11 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
                 while i < p.window_y {
                     let row = k + i + 1;
                     let (from, row) = if row < p.window_y { (above, row + BOX_CHUNK) } else { (here, row) };
-                    // SAFETY: in the ring, in rows that were summed.
+                    // SAFETY: a row of the current or the previous step, in this thread's column of the ring.
                     sum += unsafe { d.shared_load(from, (row - p.window_y) * Self::PITCH) };
                     i += 1;
                 }
-                // SAFETY: an output.
+                // SAFETY: the row is one of the block's output rows, the column this thread's.
                 unsafe { self.store(self.place(y + k as i32), sum) };
             }
             k += p.one;
@@ -298,7 +298,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
         let (p, to) = (self.part.p, self.input(step, row));
         let start = y.map(|y| y as u64 * p.row_stride as u64);
-        // SAFETY: as the trait says.
+        // SAFETY: the contract of `Steps`.
         unsafe { self.part.bring_row(to, self.src, start, C, p.tile.chunks * BOX_CHUNK, p.constant) };
     }
 
@@ -311,7 +311,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
         }
         let tasks = self.part.p.tile.chunks * BOX_CHUNK * C;
         let mut task = self.part.d.anew(self.part.d.thread_x());
-        // SAFETY: tasks are chunks of the input.
+        // SAFETY: tasks are chunks of the step's input rows, each of one thread.
         unsafe {
             if task < tasks {
                 self.kept = self.prefix(self.chunk(step, task));
@@ -345,7 +345,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
     #[inline(always)]
     unsafe fn columns(&mut self, step: u32) {
         if self.sample != NONE {
-            // SAFETY: this thread's column.
+            // SAFETY: only this thread uses its column of the ring between the barriers.
             unsafe {
                 if self.part.p.window_y > BOX_CHUNK {
                     self.long_columns(step);
@@ -362,8 +362,8 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 struct Windows {
     /// Row sums of the current step, in which the windows end.
     rows: [f32; CHUNK],
-    /// Offsets of the windows' heads in shared memory, in bytes, less the offset of the window's row: for the first
-    /// windows, and for the others.
+    /// Offsets in shared memory, in bytes, of the head of window 0, for the first windows and for the others; the head
+    /// of window `k` is `k` rows of the ring further.
     upper: u32,
     lower: u32,
     /// Index of the first of the other windows.
@@ -380,7 +380,7 @@ fn column_of<const C: u32>(task: u32) -> u32 {
     chunk / C * BOX_CHUNK * C + chunk % C
 }
 
-/// Adds the numbers from `first` up to `end` to a sum, one after another; four are read before any is added.
+/// Adds numbers `first` to `end - 1` to a sum, in order; four are read before the first of them is added.
 #[inline(always)]
 fn add_up(one: u32, mut sum: f32, mut first: u32, end: u32, number: impl Fn(u32) -> f32) -> f32 {
     while first + 4 <= end {

@@ -1,4 +1,4 @@
-//! Box filters: sums over windows of any size, for a few additions per sample.
+//! Box filters: sums over windows of any size, at a cost of a few additions per sample.
 //!
 //! A block of [`BOX_BLOCK`] threads marches down a strip of the image, one chunk of rows per step:
 //!
@@ -13,8 +13,8 @@
 //! columns:  each thread computes a chunk of window sums down a column of the ring, and stores the results
 //! ```
 //!
-//! The cost of a sum depends on the window's size only by the chunks between: one more addition per chunk between and
-//! chunk of sums. Any number of channels, any border, rows of any alignment.
+//! The cost of a window depends on its size only through the chunks between its first and its last chunk: one addition
+//! for each, shared by all windows that begin in one chunk. Any number of channels, any border, rows of any alignment.
 //!
 //! Launch contract of the kernels by chunks: the buffers are as large as the parameters say, the shared memory is
 //! [`apron_abi::BoxTile`], and the parameters are as the plan computes them.
@@ -35,22 +35,22 @@ pub use sliding::Scaled;
 use crate::device::{Device, Global, Shared};
 use apron_abi::{BorderMode, BoxParams, Element, BOX_BLOCK};
 
-/// Lanes of a warp; a warp copies a row at a time.
+/// Lanes of a warp; each warp copies whole rows.
 const LANES: u32 = 32;
 const WARPS: u32 = BOX_BLOCK / LANES;
 
-/// The work of a block in each step, of `N` rows.
+/// The phases of a step of `N` input rows.
 trait Steps<D: Device, const N: u32> {
     /// Starts copying input row `row` of a step from row `y` of the image; without `y`, fills it with the constant.
     ///
     /// # Safety
     /// As for all methods: the launch is as the [module](self) says, and the calls come in the order of [`march`].
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>);
-    /// Sums chunks along rows.
+    /// Computes the prefix sums of the chunks of the step's input rows.
     unsafe fn prefixes(&mut self, step: u32);
-    /// Sums windows along rows.
+    /// Sums windows along the step's rows, into the ring.
     unsafe fn rows(&mut self, step: u32);
-    /// Sums windows down a column.
+    /// Sums windows down this thread's column of the ring, and stores the outputs that the step completes.
     unsafe fn columns(&mut self, step: u32);
 }
 
@@ -74,8 +74,8 @@ struct Part<'p, D> {
 const NONE: u32 = u32::MAX;
 
 impl<'p, D: Device> Part<'p, D> {
-    /// Returns the block's part, for strips of `strip` pixels with an input of `input` pixels; `None` for blocks
-    /// below the image, since a grid may have more rows of blocks than its launch needs.
+    /// Returns the block's part, for strips of `strip` output pixels and `input` input pixels; `None` for blocks below
+    /// the image, since a grid may have more rows of blocks than its launch needs.
     #[inline(always)]
     fn of(d: D, p: &'p BoxParams, strip: u32, input: u32) -> Option<Self> {
         let first_row = d.block_y() * p.rows;
@@ -88,7 +88,7 @@ impl<'p, D: Device> Part<'p, D> {
         Some(Part { d, p, left, top: p.top + first_row as i32, first_row, count, inside })
     }
 
-    /// Lists the image columns that replace the input's columns (border by index map), with `threads` threads.
+    /// Writes the border map of the strip's input columns to the start of shared memory, with `threads` threads.
     ///
     /// # Safety
     /// No thread uses the list before the next barrier.
@@ -98,16 +98,16 @@ impl<'p, D: Device> Part<'p, D> {
         let mut x = self.d.thread_x();
         while x < input {
             let column = border.map(self.left + x as i32, self.p.width as i32);
-            // SAFETY: in the list.
+            // SAFETY: `x` is below the length of the map, and only this thread writes element `x`.
             unsafe { self.d.shared_store(Shared::at(0), x, column.map_or(NONE, |column| column as u32)) };
             x += threads;
         }
     }
 
-    /// Returns the image column that replaces column `x` of the input.
+    /// Returns the image column that replaces column `x` of the input; `None` for the constant.
     ///
     /// # Safety
-    /// It is in the list, which is complete.
+    /// The border map is complete, and has column `x`.
     #[inline(always)]
     unsafe fn column(&self, x: u32) -> Option<u32> {
         // SAFETY: the caller's promise.
@@ -121,7 +121,7 @@ impl<'p, D: Device> Part<'p, D> {
     /// `start`; without `start`, fills it with `constant`.
     ///
     /// # Safety
-    /// The row is in the image, the list is complete, and no thread uses the input row before the next barrier.
+    /// The row is in the image, the border map is complete, and no thread uses the input row before the next barrier.
     #[inline(always)]
     unsafe fn bring_row<T: Element>(
         &self,
@@ -141,8 +141,9 @@ impl<'p, D: Device> Part<'p, D> {
                     self.copy_inside(to, from, first, lane, input * channels);
                 }
                 _ => {
-                    // Elements inside the image are copied as in other blocks, elements beside it by the list;
-                    // elements that no output needs are arbitrary. Recomputed for each row: few blocks come here.
+                    // Elements inside the image are copied as in other blocks, elements beside it through the border
+                    // map; elements that no output needs are arbitrary. The bounds are recomputed for each row, since
+                    // only the few blocks at the border come here.
                     let left = self.d.anew(self.left as u32) as i32;
                     let pixels = |end: i32, most: u32| {
                         let count = end - left;
@@ -204,7 +205,7 @@ impl<'p, D: Device> Part<'p, D> {
     }
 
     /// Returns the output row, relative to the block's first, that the first input row of a step of `rows` rows
-    /// completes: negative where there is none yet.
+    /// completes; negative if the row is above all complete windows.
     #[inline(always)]
     fn completed(&self, step: u32, rows: u32) -> i32 {
         (step * rows) as i32 + self.p.top - self.p.origin_y - (self.p.window_y - 1) as i32
@@ -219,7 +220,7 @@ impl<'p, D: Device> Part<'p, D> {
 unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut impl Steps<D, N>) {
     let (d, p) = (part.d, part.p);
     let rows = part.count as i32;
-    // SAFETY: barriers separate all that threads exchange.
+    // SAFETY: a barrier lies between each write of shared memory and the accesses of other threads.
     unsafe {
         part.list(input, BOX_BLOCK);
         d.barrier();
@@ -255,7 +256,7 @@ unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut
     }
 }
 
-/// Returns the chunk that comes `count` chunks after chunk `slot` in a ring of `slots` chunks.
+/// Returns the slot `count` slots after `slot` in a ring of `slots` slots, for `count` up to `slots`.
 #[inline(always)]
 fn slot_after(slot: u32, count: u32, slots: u32) -> u32 {
     let slot = slot + count;

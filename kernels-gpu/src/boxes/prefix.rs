@@ -4,22 +4,22 @@
 //! over the height of the window in registers:
 //!
 //! ```text
-//! columns:  each lane adds the row that enters the windows to its columns' sums, and subtracts the row that leaves
+//! columns:  each lane adds the row that enters the windows to its column sums, and subtracts the row that leaves
 //! prefix:   a scan over the lanes, then one addition per sample; the prefix sums go to shared memory
 //! barrier
-//! windows:  the prefix sum where a window ends, from shared memory, less the one where it starts, which is the lane's
-//!           own; one product makes it a mean
-//! store:    the means wait in shared memory until after the next row's barrier, and leave as words of the output
+//! windows:  the prefix sum where a window ends, from shared memory, less the one where it starts, which the lane has
+//!           in a register; one multiplication makes the difference a mean
+//! store:    the means are kept in shared memory until after the next row's barrier, then stored as 32-bit words
 //! ```
 //!
-//! A window starts at any sample and its mean is stored at any other, so either the loads, the windows or the stores
-//! cross lanes' vectors: the windows' ends and the stores do, through shared memory.
+//! Windows start at any sample, and means are stored at any address, so some accesses must cross the vectors of lanes:
+//! the reads at the windows' ends and the stores do, through shared memory; the loads do not.
 //!
-//! Columns outside the image are those inside, in the same or the opposite order: a vector outside is loaded from where
-//! its border mode finds it. No edge of the image divides a vector.
+//! The border maps a vector outside the image to one inside, in the same or the opposite order of samples, or to copies
+//! of one sample or of the constant. Vectors are aligned so that no edge of the image divides one.
 //!
-//! All sums are modulo 2^32. Per sample: two loads of a byte; two accesses to shared memory of a word, for its prefix
-//! sum and its window's end, and three of a byte, for its mean.
+//! All sums are modulo 2^32. Per sample: two global loads of a byte; two accesses to shared memory of a word, for its
+//! prefix sum and its window's end, and three of a byte, for its mean.
 //!
 //! Launch contract: the buffers are as large as the parameters say, the shared memory has
 //! [`apron_abi::PREFIX_BYTES`], the parameters are as the plan computes them, and a row of the image has at least two
@@ -42,11 +42,11 @@ const TOGETHER: usize = 4;
 /// Stands for a row of the constant.
 const NONE: u32 = u32::MAX;
 
-/// The samples of a vector.
+/// The 16 samples of a vector, packed.
 type Vector = [u32; WORDS];
 
-/// Selectors of [`Device::pick_at`], from a word given twice: all its bytes, the same in the opposite order, its first
-/// byte four times (by its number in the second word: 0 stands for the constant), and its last byte four times.
+/// Selectors of [`Device::pick_at`], for a word given twice: its bytes in order; in the opposite order; its first byte
+/// four times (by its number in the second word, since selector 0 stands for the constant); its last byte four times.
 const FORWARD: u32 = 0x3210;
 const BACKWARD: u32 = 0x0123;
 const FIRST: u32 = 0x4444;
@@ -59,8 +59,8 @@ impl Body for Prefix {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &PrefixParams) {
-        // A row at the image's edges takes longer, so two blocks share the rows of each strip there. Blocks numbered
-        // behind the strips have the second halves.
+        // A row at the left or right edge of the image takes longer, so two blocks share the rows of each strip there.
+        // Blocks with numbers above those of the strips have the second halves.
         let [before, behind] = p.edges;
         let index = d.block_x();
         let strip = match index {
@@ -78,7 +78,8 @@ impl Body for Prefix {
         let first = strip * p.outputs;
         let outputs = if p.out_width - first < p.outputs { p.out_width - first } else { p.outputs };
         let (start, width, vector) = (first as i32 + p.origin_x, p.width as i32, VECTOR as i32);
-        // Vectors begin at multiples of their length; where one could contain the right edge, counted from there.
+        // Vectors begin at multiples of their length; in a strip that could contain the right edge, at multiples of
+        // their length before that edge.
         let has_right = start + (outputs + p.window_x) as i32 + vector > width;
         let left = if has_right { width - (width - start + vector - 1) / vector * vector } else { start & -vector };
         let column = left + (d.thread_x() * PREFIX_VECTOR) as i32;
@@ -89,19 +90,20 @@ impl Body for Prefix {
         let aligned = (src.address as u32 | p.row_stride | left as u32).is_multiple_of(PREFIX_VECTOR);
         let (plain, lead) = (inside && aligned, (start - left) as u32);
         let strip = Strip::<D> { d, p, src, dst, first, outputs, lead, place, border, plain };
-        // SAFETY: the launch keeps the contract; a barrier separates what lanes exchange.
+        // SAFETY: the launch keeps the contract; barriers separate the writes of lanes to shared memory from the reads
+        // of others.
         unsafe { strip.march(first_row, last_row) };
     }
 }
 
-/// Where the samples of a vector are in a row of the image.
+/// Where the border map finds the samples of a vector in a row of the image.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The first sample of the vector that has them.
+    /// The first sample of the vector of the image that is loaded.
     sample: u32,
     /// Whether its words come in the opposite order.
     backward: bool,
-    /// Whether all words are the first of these.
+    /// Whether all words are copies of the first one, in this order.
     alike: bool,
     /// The selector of each word's bytes; 0 if the samples are the constant.
     bytes: u32,
@@ -110,8 +112,8 @@ struct Place {
 impl Place {
     const CONSTANT: Place = Place { sample: 0, backward: false, alike: false, bytes: 0 };
 
-    /// Returns the place of the vector that begins at sample `column` of rows of `width` samples; it
-    /// lies inside or outside.
+    /// Returns the place of the vector that begins at sample `column` of rows of `width` samples. The vector lies
+    /// entirely inside or entirely outside the row.
     #[inline(always)]
     fn of(column: i32, width: i32, border: BorderMode) -> Place {
         let (vector, is_left) = (VECTOR as i32, column < 0);
@@ -134,8 +136,8 @@ impl Place {
     }
 }
 
-/// Samples of a row as they were loaded: the words that contain a vector, and the number of bytes
-/// before it in the first one.
+/// A vector as it was loaded: the aligned words that contain its samples, and the number of bytes before the first
+/// sample in the first word.
 #[derive(Clone, Copy)]
 struct Loaded {
     words: [u32; WORDS + 1],
@@ -151,12 +153,12 @@ struct Strip<'p, D> {
     p: &'p PrefixParams,
     src: Global<u8>,
     dst: Global<u8>,
-    /// First output sample of a row, and number of these.
+    /// First output sample of the strip in a row, and number of output samples.
     first: u32,
     outputs: u32,
-    /// Samples before the first window in the first lane's vectors.
+    /// Samples before the first window in lane 0's vectors.
     lead: u32,
-    /// Where this lane's samples are.
+    /// Place of this lane's vectors in the image's rows.
     place: Place,
     border: BorderMode,
     /// Whether all vectors of the strip lie in the image, at addresses that are multiples of [`VECTOR`].
@@ -167,16 +169,16 @@ struct Strip<'p, D> {
 type Sums = [u32; VECTOR];
 
 impl<D: Device> Strip<'_, D> {
-    /// Prefix sums from one lane's first to the next one's: an odd number avoids bank conflicts.
+    /// Pitch of the lanes' prefix sums, in words: odd, against bank conflicts.
     const PITCH: u32 = PREFIX_VECTOR + 1;
-    /// Offset of the means of a row in shared memory, behind its prefix sums and room for a vector.
+    /// Offset of the means of a row in shared memory, in bytes: behind its prefix sums and room for one vector.
     const MEANS: u32 = Self::PITCH * WARP * 4 + PREFIX_VECTOR;
 
     /// Computes output rows `first_row` to `last_row - 1`.
     #[inline(always)]
     unsafe fn march(&self, first_row: u32, last_row: u32) {
         let (d, p) = (self.d, self.p);
-        // The row above the first window enters and leaves, too.
+        // Sums start one row above the first window, so that each output row slides them.
         let (mut row, mut top) = (first_row, first_row as i32 + p.origin_y - 1);
         // SAFETY: the caller's promise.
         unsafe {
@@ -220,7 +222,7 @@ impl<D: Device> Strip<'_, D> {
         if (y as u32) < self.p.height {
             return y as u32;
         }
-        // Opaque: what the map computes of the height alone must not take registers all the time.
+        // Opaque, so that values that the map derives from the height are not kept in registers from row to row.
         let height = self.d.anew(self.p.height) as i32;
         self.border.map(y, height).map_or(NONE, |y| y as u32)
     }
@@ -248,7 +250,7 @@ impl<D: Device> Strip<'_, D> {
     unsafe fn load_any(&self, address: u64) -> Loaded {
         let (d, from, before) = (self.d, Global::<u32>::at(address & !3), address as u32 % 4);
         let mut words = [0; WORDS + 1];
-        // SAFETY: in the row, or, of the first word, in the memory before it.
+        // SAFETY: the words are in the row, except for the start of the first, which is in the memory before the row.
         unsafe {
             for k in 0..WORDS {
                 words[k] = d.load(from, k as u64);
@@ -292,14 +294,15 @@ impl<D: Device> Strip<'_, D> {
         picked
     }
 
-    /// Sums the columns of the rows from `top` on that the windows above the first output row cover.
+    /// Returns the column sums of the `window_y` rows from `top` on: the sums for the output row above the block's
+    /// first.
     #[inline(always)]
     unsafe fn first_sums(&self, top: i32) -> Sums {
         let (d, count) = (self.d, self.p.window_y);
         let (mut columns, mut next, mut map) = ([0; VECTOR], 0, 0);
         while next < count {
             if next % WARP == 0 {
-                // Each lane maps a row.
+                // Each lane maps one of the next 32 rows.
                 map = self.mapped(top + (next + d.thread_x()) as i32);
             }
             let mut loaded = [Loaded::ZEROS; TOGETHER];
@@ -337,7 +340,7 @@ impl<D: Device> Strip<'_, D> {
         columns
     }
 
-    /// Adds the row that enters the windows to the columns' sums and to their total; subtracts the row that leaves.
+    /// Adds the row that enters the windows to the column sums and to their total; subtracts the row that leaves.
     #[inline(always)]
     fn slide(&self, columns: &mut Sums, total: &mut u32, enters: Vector, leaves: Vector) {
         let d = self.d;
@@ -367,13 +370,13 @@ impl<D: Device> Strip<'_, D> {
         sum.wrapping_sub(total)
     }
 
-    /// Stores and returns the sums before each of this lane's samples.
+    /// Stores and returns the prefix sum before each of this lane's samples; `before` is that of the first.
     #[inline(always)]
     unsafe fn put_prefixes(&self, columns: &Sums, before: u32) -> Sums {
         let to = Shared::at(self.d.thread_x() * Self::PITCH * 4);
         let (mut prefixes, mut prefix) = ([0; VECTOR], before);
         for k in 0..VECTOR {
-            // SAFETY: this lane's.
+            // SAFETY: only this lane writes the `PITCH` words from its first on.
             unsafe { self.d.shared_store(to, k as u32, prefix) };
             prefixes[k] = prefix;
             prefix = prefix.wrapping_add(columns[k]);
@@ -385,7 +388,7 @@ impl<D: Device> Strip<'_, D> {
     #[inline(always)]
     unsafe fn means(&self, prefixes: &Sums) -> Vector {
         let (d, p, lane) = (self.d, self.p, self.d.thread_x());
-        // Lanes without windows compute those of the first lane again.
+        // Lanes without windows compute those of lane 0 again, so that all ends are in the strip.
         let reader = if lane * PREFIX_VECTOR < self.lead + self.outputs { lane } else { 0 };
         let from = Shared::<u32>::at(reader * Self::PITCH * 4);
         let mut means = [0; WORDS];
@@ -394,7 +397,7 @@ impl<D: Device> Strip<'_, D> {
             for n in 0..4 {
                 let column = 4 * k + n;
                 let end = column as u32 + p.window_x;
-                // SAFETY: windows of lanes that have some end in the strip.
+                // SAFETY: the windows of a lane with outputs end in the strip, whose prefix sums are complete.
                 let sum = unsafe { d.shared_load(from, end + end / PREFIX_VECTOR) };
                 let sum = sum.wrapping_sub(prefixes[column]).wrapping_add(p.bias);
                 products[n] = ((sum as u64 * p.multiplier as u64) >> 32) as u32;
@@ -409,7 +412,7 @@ impl<D: Device> Strip<'_, D> {
     #[inline(always)]
     unsafe fn put_means(&self, means: Vector) {
         let to = Shared::at(Self::MEANS + self.d.thread_x() * PREFIX_VECTOR);
-        // SAFETY: this lane's.
+        // SAFETY: only this lane writes its 16 bytes of the means.
         unsafe { self.d.shared_store4(to, 0, means) };
     }
 
@@ -418,7 +421,8 @@ impl<D: Device> Strip<'_, D> {
     unsafe fn store(&self, row: u32) {
         let (d, p, outputs) = (self.d, self.p, self.outputs);
         let start = self.dst.address + self.first as u64;
-        // SAFETY: means of this row, or of the vector's room before them; outputs that no other lane stores.
+        // SAFETY: the words read are means of this row, or in the room for a vector before them; each output word is
+        // stored by one lane.
         unsafe {
             if (start as u32 | p.out_width | outputs).is_multiple_of(4) {
                 let from = Self::MEANS + self.lead;
@@ -435,7 +439,7 @@ impl<D: Device> Strip<'_, D> {
         }
     }
 
-    /// Stores the means of a row at any address: words, and at its ends bytes.
+    /// Stores the means of a row at any address: as words, and the bytes at both ends one by one.
     #[inline(always)]
     unsafe fn store_unaligned(&self, address: u64) {
         let (d, outputs) = (self.d, self.outputs);
@@ -446,7 +450,7 @@ impl<D: Device> Strip<'_, D> {
         let (from, shift) = (Shared::at(from & !3), from % 4 * 8);
         let mut word = d.thread_x();
         while word * 4 < before + outputs {
-            // SAFETY: as of [`store`](Self::store).
+            // SAFETY: as in [`store`](Self::store).
             unsafe {
                 let bytes = self.four(from, word, shift);
                 if word * 4 >= before && word * 4 + 4 <= before + outputs {
@@ -464,7 +468,7 @@ impl<D: Device> Strip<'_, D> {
         }
     }
 
-    /// Returns four bytes of shared memory, `shift` bits from the start of a word.
+    /// Returns the four bytes of shared memory that start `shift` bits into word `word`.
     #[inline(always)]
     unsafe fn four(&self, from: Shared<u32>, word: u32, shift: u32) -> u32 {
         // SAFETY: the caller's promise.

@@ -1,9 +1,10 @@
 //! Box filters of bytes in windows of any size, one thread per output, in two launches: sums along rows, and then down
 //! columns.
 //!
-//! The sums along rows have one row more than the image, for the rows outside where the border is constant.
+//! The buffer of row sums has one row more than the image: the sums of a row of the constant, for windows that reach
+//! above or below the image.
 //!
-//! Per output and pass: one global load per sample of the window's side, no shared memory, no barrier.
+//! Per output and pass: one global load per sample of the window along the pass's axis, no shared memory, no barrier.
 
 use super::bytes::scaled;
 use crate::device::{Device, Global};
@@ -11,17 +12,17 @@ use crate::{div_rem, Body};
 use apron_abi::{Accumulator, BorderMode, BoxParams, Pixel, SIMPLE_BLOCK};
 use core::marker::PhantomData;
 
-/// The kernel that sums along rows.
+/// The pass along rows.
 ///
-/// Launch contract: the buffers are as large as the parameters say, the second with one row more than the image.
+/// Launch contract: the buffers are as large as the parameters say; the destination has one row more than the image.
 pub struct SimpleRows;
 
-/// The kernel that sums the sums along rows down columns.
+/// The pass down columns, over the sums of [`SimpleRows`].
 ///
-/// Launch contract: as of [`SimpleRows`].
+/// Launch contract: as for [`SimpleRows`], whose destination is the source here.
 pub struct SimpleColumns<O>(PhantomData<O>);
 
-/// Returns this thread's output: sample of the row, column, channel and row; `None` outside the image.
+/// Returns this thread's output as (sample in the row, column, channel, row); `None` outside the output.
 #[inline(always)]
 fn place<D: Device>(d: D, p: &BoxParams, rows: u32) -> Option<(u32, u32, u32, u32)> {
     let sample = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
@@ -46,7 +47,7 @@ impl Body for SimpleRows {
         let at = |x: i32| match border.map(x, p.width as i32) {
             Some(x) if y < p.height => {
                 let at = y as u64 * p.row_stride as u64 + x as u32 as u64 * p.channels as u64;
-                // SAFETY: in the image.
+                // SAFETY: the border mapped the column into the image, and the row is below its height.
                 unsafe { d.load(src, at + channel as u64) as u32 }
             }
             _ => p.constant as u32,
@@ -56,7 +57,7 @@ impl Body for SimpleRows {
             sum += at(i);
             i += 1;
         }
-        // SAFETY: in the sums, and no other thread's.
+        // SAFETY: (sample, y) is in the buffer of sums, and no other thread's.
         unsafe { d.store(dst, y as u64 * (p.out_width * p.channels) as u64 + sample as u64, sum) };
     }
 }
@@ -73,12 +74,12 @@ impl<O: Pixel> Body for SimpleColumns<O> {
         let (mut sum, mut i) = (0u64, y as i32 + p.origin_y);
         while i < y as i32 + p.origin_y + p.window_y as i32 {
             let row = border.map(i, p.height as i32).map_or(p.height, |row| row as u32);
-            // SAFETY: in the sums.
+            // SAFETY: the border mapped the row into the image, or it is the additional row of sums.
             sum += unsafe { d.load(src, row as u64 * samples + sample as u64) } as u64;
             i += 1;
         }
         let value = O::Sum::from_f64(scaled(d, sum as f64, [p.factor, p.divisor]));
-        // SAFETY: in the output, and no other thread's.
+        // SAFETY: (sample, y) is in the output, and no other thread's.
         unsafe { d.store(dst, y as u64 * samples + sample as u64, O::from_sum(value)) };
     }
 }

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::windows::{rounded, Finish, Sums, Whole, ONES, QUAD};
 use apron_abi::SlidingParams;
 
-/// Scales a window's sum.
+/// The final step of a box filter: scales a window's sum, and for integers rounds it.
 pub struct Scaled;
 
 impl<W: Whole> Finish<W, 1> for Scaled {

@@ -1,4 +1,4 @@
-//! Filters of any length, a launch per axis: 16 adjacent outputs per thread in registers, the taps in pieces.
+//! Filters of any length, one launch per axis: 16 adjacent outputs per thread in registers, the taps in pieces.
 //!
 //! A block of 256 threads computes 256x16 output samples of one channel along rows, or 32x128 along columns:
 //!
@@ -11,12 +11,12 @@
 //! columns: store them
 //! ```
 //!
-//! The sums stay in registers from piece to piece, so each is taken in the order of the taps. Per 64 multiply-adds a
-//! thread reads 16 bytes of samples along rows, or four samples down columns, and, as all lanes do, four taps. A piece
-//! costs 2 global loads per output, and two barriers.
+//! The sums stay in registers from piece to piece, so each adds its products in the order of the taps. Per 64
+//! multiply-adds a thread reads from shared memory four samples, in one access of 16 bytes along rows, and four taps,
+//! which are a broadcast. A piece costs about 2 global loads per output, and two barriers.
 //!
-//! As in [`Simple`](super::Simple), the first launch of a separable filter stores its sums without rounding, f32, or
-//! f64 where the result is an integer. A mask of a single row or column is one launch, which stores the results.
+//! As in [`Simple`](super::Simple), the first launch of a separable filter stores its sums without rounding: as f32, or
+//! as f64 for integer results. A mask of a single row or column takes one launch, which stores the results.
 
 use super::fused::{self, SUMS};
 use crate::device::{Device, Global, Shared};
@@ -36,7 +36,7 @@ const WARPS: u32 = BLOCKED_LINE_BLOCK / LANES;
 #[inline(always)]
 unsafe fn copy_taps<D: Device, A: Accumulator>(d: D, first: u32, count: u32, to: Shared<A>) {
     let tap = d.thread_x();
-    // One tap per thread: a piece has no more.
+    // One tap per thread: a piece has at most 256 taps.
     if tap < count.next_multiple_of(4) {
         // SAFETY: the tap exists; its place is this thread's, and no thread reads it before the next barrier.
         unsafe { d.shared_store(to, tap, A::of(if tap < count { d.tap(first + tap) } else { 0.0 })) };
@@ -45,8 +45,8 @@ unsafe fn copy_taps<D: Device, A: Accumulator>(d: D, first: u32, count: u32, to:
 
 /// The pass along rows, which sums in `A` and stores `O`.
 ///
-/// Launch contract: the buffers are as large as the parameters say, there are `taps` taps, the grid has the blocks of
-/// one channel after those of another, and the shared memory is [`apron_abi::blocked_rows_bytes`].
+/// Launch contract: the buffers are as large as the parameters say, there are `taps` taps, a row of the grid has all
+/// blocks of one channel, then those of the next, and the shared memory is [`apron_abi::blocked_rows_bytes`].
 pub struct BlockedRows<I, A, O>(PhantomData<(I, A, O)>);
 
 impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedRows<I, A, O> {
@@ -62,7 +62,7 @@ impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedRows<I, A, O> {
         if first_row >= p.out_height {
             return;
         }
-        // SAFETY: the grid has at least one block, and as many for each channel.
+        // SAFETY: a row of outputs takes at least one block, so that the divisor is not 0.
         let (channel, strip) = unsafe { div_rem(d.block_x(), p.out_width.div_ceil(tile_columns)) };
         let first_column = strip * tile_columns;
         let (row, column) = (d.thread_x() % tile_rows, d.thread_x() / tile_rows * SUMS as u32);
@@ -90,7 +90,7 @@ impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedRows<I, A, O> {
             }
             tap += BLOCKED_ROWS_TAPS;
         }
-        // SAFETY: the tile is read no more; every thread has its own places, and its own samples of the output.
+        // SAFETY: no thread reads the tile any more; each sum, and each output, is written by one thread.
         unsafe {
             for k in 0..SUMS {
                 d.shared_store(Shared::<A>::at(0), row * BLOCKED_SUMS_PITCH + column + k as u32, sums[k]);
@@ -132,7 +132,7 @@ unsafe fn bring_rows<D: Device, I: Sample>(
         let at = |column: i32| start + column as u32 as u64 * p.channels as u64;
         let to = row * BLOCKED_ROWS_PITCH;
         let mut index = d.thread_x() % LANES;
-        // SAFETY: the samples are in the image; their places are this thread's.
+        // SAFETY: the samples are in the image; each place of the tile is written by one lane of the row's warp.
         unsafe {
             while inside && index + 3 * LANES < count {
                 let column = |k: u32| left + (index + k * LANES) as i32;
@@ -161,10 +161,10 @@ unsafe fn bring_rows<D: Device, I: Sample>(
     }
 }
 
-/// The pass along columns, from samples or the sums of [`BlockedRows`].
+/// The pass along columns, over samples or the sums of [`BlockedRows`].
 ///
-/// Launch contract: as of [`BlockedRows`], but all channels are in one row of blocks, and the shared memory is
-/// [`apron_abi::blocked_columns_bytes`].
+/// Launch contract: as for [`BlockedRows`], but the blocks along x cover the interleaved samples of all channels, and
+/// the shared memory is [`apron_abi::blocked_columns_bytes`].
 pub struct BlockedColumns<I, A, O>(PhantomData<(I, A, O)>);
 
 impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedColumns<I, A, O> {
@@ -180,7 +180,8 @@ impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedColumns<I, A, O> 
             return;
         }
         let samples = p.out_width * p.channels;
-        // Lanes are side by side; columns past the image repeat its last one, and their sums are not stored.
+        // Adjacent lanes have adjacent columns; columns past the image repeat its last one, and their sums are not
+        // stored.
         let (lane, row) = (d.thread_x() % tile_columns, d.thread_x() / tile_columns * SUMS as u32);
         let sample = d.block_x() * tile_columns + lane;
         let column = sample.min(samples - 1);
@@ -211,7 +212,7 @@ impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedColumns<I, A, O> 
         for k in 0..SUMS {
             let y = first_row + row + k as u32;
             if sample < samples && y < p.out_height {
-                // SAFETY: in the output, and no other thread's.
+                // SAFETY: (sample, y) is in the output, and no other thread's.
                 unsafe { d.store(dst, y as u64 * samples as u64 + sample as u64, O::from_sum(sums[k])) };
             }
         }
@@ -264,7 +265,7 @@ unsafe fn bring_columns<D: Device, I: Sample, A: Accumulator>(
         for k in 0..4 {
             let row = row + k as u32 * step;
             if row < count {
-                // SAFETY: in the tile; this thread's place, which no thread reads before the next barrier.
+                // SAFETY: the tile has the row; only this thread writes this place, which is read after the barrier.
                 unsafe { d.shared_store(tile, row * columns + lane, four[k]) };
             }
         }

@@ -1,4 +1,4 @@
-//! Both passes of a separable filter in one launch: the sums between them stay in shared memory.
+//! Both passes of a separable filter in one launch: the sums of the first pass stay in shared memory.
 //!
 //! A block marches down a strip of the image, [`FUSED_ROWS`] rows per step:
 //!
@@ -12,11 +12,11 @@
 //!
 //! Adjacent outputs share their samples, which stay in registers: with `t` taps an output costs `(t + 15) / 64`
 //! shared loads of 16 bytes along the row, `(t + 15) / 16` shared loads down the column and, for all 16 outputs
-//! together, one read of constant memory per four taps. One global load (and the halo's share), two barriers per
-//! step. Any number of taps and channels, rows of any alignment.
+//! together, one read of constant memory per four taps. Each input sample is loaded once per block, halo included; two
+//! barriers per step. Any number of taps and channels, rows of any alignment.
 //!
-//! Shared memory holds the channels in separate planes. Along the rows the threads of a warp work on all rows of a
-//! step, whose pitch is padded against bank conflicts.
+//! Shared memory holds the channels in separate planes. In the first pass the threads of a warp work on all rows of a
+//! step, so the pitch of the rows is padded against bank conflicts.
 
 use crate::device::{Device, Global, Shared};
 use crate::taps::{LaunchTaps, TapSource};
@@ -35,7 +35,7 @@ pub struct Fused<I, O>(PhantomData<(I, O)>);
 
 /// Outputs that a thread sums at once.
 pub(super) const SUMS: usize = FUSED_ROWS as usize;
-/// Lanes of a warp; a warp copies a row at a time.
+/// Lanes of a warp; each warp copies whole rows.
 const LANES: u32 = 32;
 const WARPS: u32 = FUSED_BLOCK / LANES;
 
@@ -136,7 +136,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         let mut x = d.thread_x();
         while x < p.input_plane {
             let column = border.map(self.left + x as i32, p.width as i32).map_or(NONE, |column| column as u32);
-            // SAFETY: in the list, and this thread's.
+            // SAFETY: `x` is below `input_plane`, the length of the list; only this thread writes element `x`.
             unsafe { d.shared_store(self.columns(), x, column) };
             x += FUSED_BLOCK;
         }
@@ -215,8 +215,8 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// Starts copying the image row that starts at sample `start`, border by index map; without `start`, stores
-    /// constants.
+    /// Starts copying the image row that starts at sample `start`, with the border by index map; without `start`,
+    /// fills the row with the constant.
     #[inline(always)]
     unsafe fn bring_any(&self, input: Shared<f32>, start: Option<u64>) {
         let (d, p) = (self.d, self.p);
@@ -227,13 +227,13 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
             let indices = [index, index + LANES, index + 2 * LANES, index + 3 * LANES];
             for k in 0..4 {
                 if indices[k] < end {
-                    // SAFETY: in the list.
+                    // SAFETY: the pixel of a sample below `end` is below `input_plane`, the length of the list.
                     columns[k] = unsafe { d.shared_load(self.columns(), self.pixel_of(indices[k])) };
                 }
             }
             for k in 0..4 {
                 let channel = indices[k] - self.pixel_of(indices[k]) * p.channels;
-                // SAFETY: the sample is in the image; for the rest the caller's promise.
+                // SAFETY: the list's columns are in the image, and the row is by the caller's promise.
                 unsafe {
                     match start {
                         Some(start) if columns[k] != NONE => {
@@ -262,7 +262,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         (index - pixel * self.p.channels) * self.p.input_plane + pixel
     }
 
-    /// The first pass: each thread sums part of a row.
+    /// The first pass: each thread computes 16 adjacent sums of a row.
     #[inline(always)]
     unsafe fn sum_rows(&self, step: u32) {
         let (d, p) = (self.d, self.p);
@@ -303,7 +303,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// The second pass: each thread sums a column, for output rows from `first_row` on.
+    /// The second pass: each thread computes 16 outputs of a column, from output row `first_row` on.
     #[inline(always)]
     unsafe fn sum_columns(&self, dst: Global<O>, first_row: u32, last_row: u32) {
         let (d, p) = (self.d, self.p);
@@ -314,8 +314,8 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         if pixel >= fused_plane(p.channels) || column >= p.out_width {
             return;
         }
-        // The first row under the outputs' taps is the second of a group of four: groups wrap at the ring's end as a
-        // whole.
+        // The first row under the outputs' taps is the second row of a group of four, so that no group crosses the end
+        // of the ring.
         let at = fused_ring_place(p.channels, pixel, channel);
         let (mut place, end) = (self.slot * Self::PITCH + at, p.ring_rows * Self::PITCH);
         let mut next = |from: u32, to: u32| {
@@ -345,8 +345,9 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
     }
 }
 
-/// Adds `count` taps from `tap` on to [`SUMS`] adjacent sums. The samples come in groups of four: `next` returns the
-/// samples of the next group from one index up to another. The first `SKIPPED` samples of all are under no tap.
+/// Adds the products of `count` taps, from `tap` on, to [`SUMS`] adjacent sums. The samples come in groups of four:
+/// `next(from, to)` returns the next group, in which only samples `from` to `to - 1` are used. The first `SKIPPED`
+/// samples of the first group are under no tap.
 ///
 /// # Safety
 /// The taps exist up to the next multiple of 4.
@@ -379,7 +380,7 @@ pub(super) unsafe fn add<D: Device, A: Accumulator, T: TapSource<A>, const SKIPP
         *window = [rest[0], rest[1], rest[2], rest[3], first];
         tap += 4;
     };
-    // Five groups of four at a time, so that no sample moves to another register.
+    // Unrolled by five groups, a full rotation of the window, so that no sample moves to another register.
     while count >= 20 {
         for _ in 0..5 {
             add_four(&mut window);

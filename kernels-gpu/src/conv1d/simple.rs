@@ -1,7 +1,7 @@
 //! P2: one thread per output sample, no tile; the axis is a compile-time parameter.
 //!
-//! Two launches filter an image, along rows and then along columns; the first stores the sums without rounding (f32,
-//! or f64 where the result is an integer), and they stay on the device.
+//! Two launches filter an image, along rows and then along columns. The first stores its sums without rounding, as f32,
+//! or as f64 for integer results, in a buffer on the device.
 //!
 //! Per output sample and pass: one global load per tap (adjacent threads hit the same cache lines), no shared memory,
 //! no barrier.

@@ -1,7 +1,7 @@
 //! P3: one thread per *loaded* pixel; a shared tile along the filtered axis.
 //!
-//! A tile has 32 threads along the filtered axis and computes `32 - (taps - 1)` outputs of it, so that the tiles of a
-//! row overlap by the halo:
+//! A tile has 32 threads along the filtered axis, which load 32 samples and compute `32 - (taps - 1)` outputs; adjacent
+//! tiles overlap by the halo:
 //!
 //! ```text
 //! thread: load the input pixel tile * outputs + local + origin (border by index map) -> shared
@@ -14,8 +14,8 @@
 //! are f64). The cost is idle threads: of 32, `taps - 1` compute nothing.
 //!
 //! Departures from the article: 32 tiles per block, side by side along the other axis; a thread computes the output
-//! whose window *starts* at its pixel, not the output in the middle, which takes the same number of threads and holds
-//! for every anchor and for border crop; interleaved channels, one tile per channel; all borders.
+//! whose window *starts* at its pixel, not the one in the middle of the window, which takes equally many threads and
+//! suits every anchor and border crop; interleaved channels, one tile per channel; all borders.
 
 use crate::device::{Device, Global, Shared};
 use crate::taps::add_row;
@@ -41,8 +41,8 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Tiled<I
         let border = BorderMode::from_u32(p.border);
         let (thread_x, thread_y) = (d.thread_x(), d.thread_y());
         let in_row = p.row_stride as u64;
-        // `at` is the output, along the filtered axis, whose window starts at the thread's pixel, in
-        // column `sample` (of channels) and row `y`; the input's sample i lies at `base + i * step`.
+        // `at` is the index, along the filtered axis, of the output whose window starts at the thread's pixel. The
+        // output is sample `sample` of row `y`; input sample `i` of the axis is element `base + i * step`.
         let (local, at, in_length, out_length, sample, y, other_inside, base, step);
         if AXIS == 0 {
             // SAFETY: an image has at least one channel.

@@ -6,15 +6,15 @@
 //! for each channel:
 //!     copy the tile: the input under the outputs and their halo    (border by index map); barrier
 //!     for each row of the tile under the thread's outputs:
-//!         add its contribution to the sums of all four output rows whose mask covers it
+//!         add its contribution to the sums of those of the thread's four output rows whose masks cover it
 //!     barrier; write the results to shared memory; barrier; store them, adjacent lanes adjacent results; barrier
 //! ```
 //!
 //! Along a row, eight or sixteen outputs share their samples, which stay in registers, and four output rows share
 //! each sample once it is loaded. Per 128 or 256 multiply-adds: one shared load of 16 bytes, and four reads of four
 //! taps. Per output and channel, with 8x4: (128 + w - 1)(64 + h - 1) / 8192 global loads; four barriers per channel.
-//! With more outputs per thread there are fewer reads; but sums of 16x4 leave registers for one resident block per
-//! multiprocessor only, which pays off for large masks alone.
+//! More outputs per thread need fewer reads, but the accumulators of 16x4 outputs leave registers for only one resident
+//! block per multiprocessor: faster only for large masks.
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
@@ -28,9 +28,9 @@ use core::marker::PhantomData;
 
 /// The kernel, which sums in `A`. `LARGE` is as in [`Tiled`](super::Tiled).
 ///
-/// Sums of bytes in f32 are off by at most the parameters' `slack`, which the plan computes. Where all numbers within
-/// it round to one integer, that is the result; otherwise, which is rare, the thread sums again in f64. So integer
-/// results equal the results of sums in f64.
+/// f32 sums of bytes have an error of at most the parameters' `slack`, which the plan computes. If all numbers within
+/// the error round to one integer, that is the result; otherwise, which is rare, the thread sums again in f64. So
+/// integer results equal those of f64 sums.
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
 /// [`apron_abi::SharedMemory::Blocked`], and the taps' rows are [`tap_stride`] taps apart.
@@ -39,7 +39,7 @@ pub struct Blocked<I, O, A, const LARGE: bool, const ACROSS: usize>(PhantomData<
 /// Output rows per thread; it has `ACROSS` outputs in each row.
 pub(super) const DOWN: usize = 4;
 
-/// Lanes of a warp; a warp copies and stores a row at a time.
+/// Lanes of a warp; each warp copies and stores whole rows.
 const LANES: u32 = 32;
 const WARPS: u32 = BLOCKED_BLOCK / LANES;
 
@@ -123,7 +123,8 @@ pub(super) unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
     }
 }
 
-/// Adds to the sums of a thread's outputs; the first is at (`column`, `first_row`) of the block.
+/// Adds the products of the mask and the tile to a thread's sums; the first output is at (`column`, `first_row`) of the
+/// block.
 ///
 /// # Safety
 /// The block's tile is complete, and the mask starts at `tap`.
@@ -154,8 +155,8 @@ pub(super) unsafe fn sum<D: Device, A: Accumulator, M: TapSource<A>, const ACROS
     }
 }
 
-/// Adds a row of the tile, from its sample `at` on, to the sums of the output rows whose mask covers it: `ALL`, or
-/// only the output rows with such a mask row. For the first output row it is under the taps at `tap`.
+/// Adds row `row` of the tile, from its sample `at` on, to the sums of the output rows whose masks cover it: all output
+/// rows if `ALL`, otherwise each is checked. Relative to output row 0, the tile row is under the taps from `tap` on.
 #[inline(always)]
 unsafe fn add_row<D: Device, A: Accumulator, M: TapSource<A>, const ALL: bool, const ACROSS: usize>(
     d: D,
@@ -168,7 +169,7 @@ unsafe fn add_row<D: Device, A: Accumulator, M: TapSource<A>, const ALL: bool, c
 ) {
     let stride = tap_stride(p.mask_width);
     let mut next = || {
-        // SAFETY: in the tile, whose rows are as long as all windows need.
+        // SAFETY: a row of the tile holds all samples under the thread's windows, up to a multiple of 4.
         let four = unsafe { d.shared_load4(Shared::<f32>::at(0), swizzled::<ACROSS>(at)) };
         at += 4;
         [A::of(four[0]), A::of(four[1]), A::of(four[2]), A::of(four[3])]
@@ -197,7 +198,7 @@ unsafe fn add_row<D: Device, A: Accumulator, M: TapSource<A>, const ALL: bool, c
     };
     let fours = ACROSS as u32 / 4 + 1;
     let mut count = p.mask_width;
-    // A whole rotation of the window at a time, so that no sample moves to another register.
+    // Unrolled by a full rotation of the window, so that no sample moves to another register.
     while ALL && count >= fours * 4 {
         for _ in 0..fours {
             window[ACROSS / 4] = next();
@@ -234,7 +235,7 @@ fn rotate<A: Accumulator, const ACROSS: usize>(window: &mut [[A; 4]; 5]) {
 /// Converts a thread's sums to results, in f32, which holds every integer result exactly.
 ///
 /// # Safety
-/// Where `A` is not the accumulator of `O`: the tile is complete, and the mask starts at `tap` in constant memory.
+/// If `A` is not the accumulator of `O`, the tile is complete, and the mask starts at `tap` in constant memory.
 #[inline(always)]
 pub(super) unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS: usize>(
     d: D,
@@ -244,7 +245,7 @@ pub(super) unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, c
     sums: [[A; ACROSS]; DOWN],
 ) -> [[f32; ACROSS]; DOWN] {
     let mut results = [[0.0; ACROSS]; DOWN];
-    // Kernels that check have 32 outputs per thread, one bit each.
+    // Kernels with checked sums have 32 outputs per thread, one bit for each.
     let mut unsure = 0u32;
     for k in 0..DOWN {
         for x in 0..ACROSS {
@@ -315,7 +316,7 @@ pub(super) unsafe fn pass_on<D: Device, const ACROSS: usize>(
     for k in 0..DOWN {
         for x in 0..ACROSS {
             let at = (row + k as u32) * BLOCKED_COLUMNS + column + x as u32;
-            // SAFETY: in the tile, which no thread reads any more; this thread's place.
+            // SAFETY: the results need less room than the tile, which no thread reads any more; one thread writes each.
             unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled::<ACROSS>(at), results[k][x]) };
         }
     }
@@ -338,7 +339,7 @@ pub(super) unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
         let start = (y + row) as u64 * p.out_width as u64 + x as u64;
         let mut column = d.thread_x() % LANES;
         while column < BLOCKED_COLUMNS && x + column < p.out_width {
-            // SAFETY: a result of this block, in the output, and no other thread's.
+            // SAFETY: row and column are in the output; each result is stored by one lane of the row's warp.
             unsafe {
                 let result: f32 =
                     d.shared_load(Shared::at(0), result_swizzled::<ACROSS>(row * BLOCKED_COLUMNS + column));
@@ -351,15 +352,15 @@ pub(super) unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
     }
 }
 
-/// Returns the place of a sample of the tile, swizzled: eight lanes that each read 16 bytes, 32 or 64 bytes apart,
-/// have no bank conflicts.
+/// Returns the swizzled place of a sample of the tile: eight lanes that read 16 bytes each, 32 or 64 bytes apart, have
+/// no bank conflicts.
 #[inline(always)]
 fn swizzled<const ACROSS: usize>(index: u32) -> u32 {
     index ^ (index >> 5 & (ACROSS as u32 / 8 * 2 - 1)) << 2
 }
 
-/// Returns the place of a result, swizzled: the lanes of a warp, which write eight or sixteen results apart in rows
-/// that are four apart, have no bank conflicts.
+/// Returns the swizzled place of a result: the lanes of a warp, which write results 8 or 16 columns and 4 rows apart,
+/// have no bank conflicts.
 #[inline(always)]
 fn result_swizzled<const ACROSS: usize>(index: u32) -> u32 {
     if ACROSS == 8 {

@@ -1,11 +1,11 @@
-//! Dense, the mask in constant memory: [`Naive`](super::Naive), with its taps moved.
+//! Dense, the mask in constant memory: [`Naive`](super::Naive), but for the place of its taps.
 //!
 //! All threads of a warp need the same tap at the same time, which suits constant memory: one read serves 32 threads.
-//! Four taps are read at once, at an address that might differ from thread to thread: read one by one, at a uniform
-//! address, a mask of 64x64 taps makes this kernel slower than the naive one (docs/decisions/mask-reads.md).
+//! Four taps are read at once, at an address that the compiler cannot prove uniform. With single reads at a uniform
+//! address, masks of 64x64 taps are slower here than in the naive kernel (docs/decisions/mask-reads.md).
 //!
-//! Per output sample: `w * h` global loads of the image, each after the border's index map, and `w * h / 4` constant
-//! reads per warp; no shared memory, no barrier.
+//! Per output sample: `w * h` global loads of the image, each after the border's index map, and `ceil(w / 4) * h`
+//! constant reads per warp; no shared memory, no barrier.
 
 use crate::conv2d::{sample, store};
 use crate::device::{Device, Global};

@@ -17,10 +17,10 @@ pub use tiled_symbol::TiledSymbol;
 use crate::device::{Device, Global};
 use apron_abi::{Accumulator, Conv2dParams, Pixel};
 
-/// Returns the sample at a row and column that the border mapped, or the constant where it mapped none.
+/// Returns the sample at a mapped row and column; the constant if the border mapped either to `None`.
 ///
 /// # Safety
-/// Row and column are in the image, and the source is as large as the parameters say.
+/// Row and column, if any, are in the image, and the source is as large as the parameters say.
 #[inline(always)]
 unsafe fn sample<D: Device, I: Pixel, A: Accumulator>(
     d: D,
@@ -58,7 +58,7 @@ unsafe fn store<D: Device, O: Pixel>(
     unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
 }
 
-/// Returns the sum, clamped to the range 0 to 1. Comparisons, not min and max: NaN stays NaN.
+/// Clamps a sum to the range 0 to 1. Comparisons, not min and max, so that NaN stays NaN.
 #[inline(always)]
 pub(crate) fn clamped<A: Accumulator>(sum: A) -> A {
     let one = A::of(1.0f32);

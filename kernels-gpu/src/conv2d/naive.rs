@@ -1,7 +1,7 @@
 //! Dense, naive: one thread per output pixel, image and mask from global memory.
 //!
-//! The loops of the host reference P5, with the two outer ones replaced by the grid. It is the first rung of the
-//! ladder of `docs/ladder.md`.
+//! The loops of the host reference P5, whose two outer loops the grid replaces; the first rung of the ladder in
+//! `docs/ladder.md`.
 //!
 //! Per output sample: `w * h` global loads of the image and `w * h` of the mask, through the caches only; no shared
 //! memory, no barrier. Every image load applies the border's index map first.
@@ -14,8 +14,8 @@ use core::marker::PhantomData;
 
 /// The kernel.
 ///
-/// Launch contract: the buffers are as large as the parameters say, and the taps' rows are
-/// packed.
+/// Launch contract: the buffers are as large as the parameters say, and the rows of taps follow each other without
+/// padding.
 pub struct Naive<I, O>(PhantomData<(I, O)>);
 
 impl<I: Pixel, O: Pixel> Body for Naive<I, O> {

@@ -1,4 +1,4 @@
-//! A dense mask of any size, in pieces that fit shared memory together with the tile under them.
+//! A dense mask of any size, in pieces each of which fits into shared memory together with the tile under it.
 //!
 //! A block of 256 threads computes 128x64 or 128x128 output pixels, as [`Blocked`](super::Blocked):
 //!
@@ -11,10 +11,10 @@
 //!     write the results to shared memory; barrier; store them, adjacent lanes adjacent results; barrier
 //! ```
 //!
-//! A piece is several whole mask rows, or part of one row, so that every sum is taken in the mask's order. The sums
-//! stay in registers: a piece costs its tile, (128 + columns - 1)(128 + rows - 1) / 16384 global loads per output with
-//! 16x4 outputs per thread, and two barriers. Per 256 multiply-adds a thread reads 16 bytes of samples and, as all
-//! lanes do, four times four taps.
+//! A piece is several whole mask rows, or part of one row, so that every sum adds its products in the mask's order. The
+//! sums stay in registers. A piece costs its tile, (128 + columns - 1)(128 + rows - 1) / 16384 global loads per output
+//! with 16x4 outputs per thread, and two barriers. Per 256 multiply-adds a thread reads 16 bytes of samples, and four
+//! times four taps, which are broadcasts.
 
 use super::blocked::{self, DOWN};
 use crate::device::{Device, Global, Shared};
@@ -72,7 +72,7 @@ impl<I: Pixel, O: Pixel, const ACROSS: usize> Body for Pieces<I, O, ACROSS> {
                 }
                 row += p.rows;
             }
-            // SAFETY: as above.
+            // SAFETY: as above; all pieces are added, so that no thread reads the tile any more.
             unsafe {
                 let results = blocked::results::<D, O, O::Sum, ACROSS>(d, whole, own, 0, sums);
                 blocked::pass_on::<D, ACROSS>(d, own, results);
@@ -84,7 +84,8 @@ impl<I: Pixel, O: Pixel, const ACROSS: usize> Body for Pieces<I, O, ACROSS> {
     }
 }
 
-/// Copies the taps of a piece, from tap `first` of a mask of rows of `width` taps, each row padded by zeros.
+/// Copies the taps of a piece, from tap `first` on of a mask with `width` taps per row, each row of the piece padded by
+/// zeros to a multiple of 4.
 #[inline(always)]
 unsafe fn copy_taps<D: Device, A: Accumulator>(d: D, piece: &Conv2dParams, first: u32, width: u32, taps: Shared<A>) {
     let stride = tap_stride(piece.mask_width);

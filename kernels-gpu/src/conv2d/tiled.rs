@@ -1,7 +1,7 @@
 //! P4: a dense mask in constant memory over a shared tile that is filled in several batches.
 //!
-//! A block of 32x32 threads computes 32x32 output pixels. It needs the input under them and a
-//! halo (the apron) of `mask - 1` pixels, more elements than it has threads:
+//! A block of 32x32 threads computes 32x32 output pixels. The tile is the input under them with a halo (the apron) of
+//! `mask - 1` pixels along each axis, more elements than the block has threads:
 //!
 //! ```text
 //! for each channel:
@@ -27,8 +27,8 @@ use crate::Body;
 use apron_abi::{reciprocal, tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
 use core::marker::PhantomData;
 
-/// The kernel. `LARGE` chooses between two ways through constant memory: a uniform address is faster as long as the
-/// cache holds the mask, and an address that might differ from thread to thread is read through a larger cache
+/// The kernel. `LARGE` selects how taps are read: at a uniform address, which is faster as long as the constant cache
+/// holds the mask; or at an address that the compiler cannot prove uniform, which is read through a larger cache
 /// (docs/decisions/mask-reads.md).
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
@@ -76,7 +76,7 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
             if x < p.out_width && y < p.out_height {
                 // Always 0, which the compiler cannot know: see `LARGE`.
                 let first_tap = if LARGE { d.thread_x() / TILE_WIDTH * TAPS_AT_ONCE } else { 0 };
-                // SAFETY: the tile is complete, and so are the taps.
+                // SAFETY: the tile is complete since the barrier, and the launch's taps are in padded rows.
                 let sum = unsafe { sum_window::<D, O::Sum>(d, p, tile, tile_width, first_tap) };
                 // SAFETY: (x, y) is in the output and no other thread's.
                 unsafe { store(d, dst, p, (x, y), channel, sum) };
@@ -86,7 +86,7 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
     }
 }
 
-/// Returns the sum of a thread's window; its first tap is `tap_row`.
+/// Returns the sum of a thread's window; the mask starts at tap `tap_row`.
 ///
 /// # Safety
 /// The tile and the taps are complete, rows of taps padded to a multiple of 4.

@@ -87,20 +87,21 @@ pub trait Device: Copy {
     fn blocks_x(self) -> u32;
     /// Waits until every thread of the block arrives; what they wrote before is visible afterwards.
     fn barrier(self);
-    /// Returns one bit per thread of the warp, the first in the lowest bit: its `yes`. All threads of the warp call
-    /// this together.
+    /// Returns the `yes` of all threads of the warp, one bit each; bit 0 is lane 0's. All threads of the warp call this
+    /// together.
     fn ballot(self, yes: bool) -> u32;
     /// Returns the value of lane `lane` of the warp, 0 to 31. All threads of the warp call this together, for any
     /// lanes.
     fn shuffle(self, value: u32, lane: u32) -> u32;
-    /// Returns the value of the lane `lanes` below; where there is none, that of any lane. All threads of the
+    /// Returns the value of the lane `lanes` below; in lanes below `lanes` the result is arbitrary. All threads of the
     /// warp call this together.
     fn shuffle_up(self, value: u32, lanes: u32) -> u32;
-    /// Multiplies a matrix of 16x32 bytes by one of 32x8 signed bytes, and adds the product to 16x8 integers, as PTX's
-    /// `mma.m16n8k32`, which shows which lane holds what; all sums are modulo 2^32. All threads of the
-    /// warp call this together.
+    /// Multiplies a matrix of 16x32 unsigned bytes by one of 32x8 signed bytes, and adds the product to 16x8 integers,
+    /// modulo 2^32. The fragments that each lane holds are those of PTX's `mma.m16n8k32`. All threads of the warp call
+    /// this together.
     fn multiply_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4];
-    /// As [`multiply_bytes`](Device::multiply_bytes), of a matrix of 16x32 signed bytes by one of 32x8 bytes.
+    /// As [`multiply_bytes`](Device::multiply_bytes), for a matrix of 16x32 signed bytes and one of 32x8 unsigned
+    /// bytes.
     fn multiply_signed_bytes(self, a: [u32; 4], b: [u32; 2], sums: [i32; 4]) -> [i32; 4];
     /// As [`shuffle`](Device::shuffle), for 64 bits.
     #[inline(always)]
@@ -167,10 +168,11 @@ pub trait Device: Copy {
     /// `index` is inside the buffer, and no other thread accesses that element.
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T);
     /// Adds to an element of a buffer, atomically among all threads of the launch, and returns its previous value.
-    /// Relaxed: it orders no other access, so what else the threads wrote need not be visible to other threads.
+    /// Relaxed: the addition orders no other access, so other writes of a thread need not be visible to those that read
+    /// its sum.
     ///
     /// # Safety
-    /// `index` is inside the buffer, and in this launch the element is accessed by this call only.
+    /// `index` is inside the buffer, and in this launch the element is accessed only through this function.
     unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64;
     /// Reads an element of shared memory.
     ///
@@ -206,12 +208,12 @@ pub trait Device: Copy {
     /// As [`shared_store`](Device::shared_store) for each; `index` is a multiple of 4, and the array's offset of 16
     /// bytes.
     unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]);
-    /// Writes four elements of 4 bytes of a buffer.
+    /// Writes four elements of 4 bytes of a buffer, in one access.
     ///
     /// # Safety
     /// As [`store`](Device::store) for each; `index` is a multiple of 4, and the buffer's address of 16.
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]);
-    /// Writes two elements of 4 bytes of a buffer.
+    /// Writes two elements of 4 bytes of a buffer, in one access.
     ///
     /// # Safety
     /// As [`store`](Device::store) for each; `index` is a multiple of 2, and the buffer's address of 8.
@@ -223,7 +225,7 @@ pub trait Device: Copy {
     fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
         self.pick_at(low, high, BYTES)
     }
-    /// As [`pick`](Device::pick), with a selector that is computed.
+    /// As [`pick`](Device::pick), with a selector that is known only at run time.
     #[inline(always)]
     fn pick_at(self, low: u32, high: u32, bytes: u32) -> u32 {
         let both = low as u64 | (high as u64) << 32;
@@ -240,12 +242,12 @@ pub trait Device: Copy {
     fn bytes_of(self, word: u32) -> [f32; 4];
     /// Packs four bytes into a word, the lowest first: `values` rounded half to even and clamped to 0 to 255.
     fn word_of(self, values: [f32; 4]) -> u32;
-    /// Returns the two f16 of a word, the lower first; of NaN the bits may differ between devices.
+    /// Returns the two f16 of a word, the lower first; the bits of a NaN may differ between devices.
     #[inline(always)]
     fn floats_of(self, word: u32) -> [f32; 2] {
         [Half(word as u16).to_f32(), Half((word >> 16) as u16).to_f32()]
     }
-    /// Packs two floats into a word as f16, the lower first, as [`Half::from_f32`] rounds them; the sign of NaN may be
+    /// Packs two floats into a word as f16, the lower first, rounded as by [`Half::from_f32`]; the sign of a NaN may be
     /// lost.
     #[inline(always)]
     fn word_of_floats(self, values: [f32; 2]) -> u32 {
@@ -272,12 +274,12 @@ pub trait Device: Copy {
     /// after the next barrier.
     ///
     /// # Safety
-    /// No thread uses it, and the device has bulk asynchronous copies.
+    /// No thread uses these bytes before the next barrier, and the device has bulk asynchronous copies.
     unsafe fn mbarrier_init(self, mbarrier: Shared<u64>);
     /// Arrives at an mbarrier, which completes its phase.
     ///
     /// # Safety
-    /// It is initialized, and its next arrival comes only when every thread has waited for this phase.
+    /// The mbarrier is initialized, and its next arrival comes only after every thread has waited for this phase.
     unsafe fn mbarrier_arrive(self, mbarrier: Shared<u64>);
     /// Starts a bulk asynchronous copy of `count` elements of a buffer into shared memory, which completes a phase of
     /// an mbarrier when it is done.
@@ -332,9 +334,10 @@ pub trait Device: Copy {
     /// Adds 1 to a counter in shared memory, atomically.
     ///
     /// # Safety
-    /// The counter is inside the launch's shared memory, and until the next barrier is accessed by this call only.
+    /// The counter is inside the launch's shared memory, and is accessed only through this function until the next
+    /// barrier.
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32);
-    /// Raises a number in shared memory to `value` if it is less, atomically.
+    /// Replaces a number in shared memory by its maximum with `value`, atomically.
     ///
     /// # Safety
     /// As [`shared_increment`](Device::shared_increment).
@@ -346,8 +349,8 @@ pub trait Device: Copy {
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A;
     /// Returns the square root, rounded once.
     fn sqrt(self, value: f64) -> f64;
-    /// Returns about the square root, with a relative error of at most 2^-22; of a subnormal number also 0.
+    /// Approximates the square root with a relative error of at most 2^-22; for a subnormal number the result may be 0.
     fn near_sqrt(self, value: f32) -> f32;
-    /// Returns about the reciprocal of the square root, with a relative error of at most 2^-22.
+    /// Approximates the reciprocal of the square root with a relative error of at most 2^-22.
     fn near_reciprocal_sqrt(self, value: f32) -> f32;
 }

@@ -9,7 +9,7 @@ use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
 /// A thread on an NVIDIA GPU.
 #[derive(Clone, Copy)]
 pub struct RustCuda {
-    /// The first tap of the mask, in any space; null where the kernel takes none.
+    /// The first tap of the mask, in any state space; null for kernels without taps.
     pub taps: *const f32,
     /// Rows of blocks per layer of the grid.
     pub layer_rows: u32,
@@ -18,7 +18,7 @@ pub struct RustCuda {
 #[inline(always)]
 fn shared_pointer<T: Element>(at: Shared<T>, index: u32) -> *mut T {
     let base: *mut u8 = dynamic_shared_mem();
-    // Wrapping: the caller promises at the access that the element exists.
+    // Wrapping arithmetic, since the element is promised to exist only at the access.
     base.wrapping_add((at.offset + index * T::TYPE.size_bytes()) as usize).cast()
 }
 

@@ -1,4 +1,4 @@
-//! Correlation by Fourier transforms of tiles: parts that its kernels share.
+//! Correlation by Fourier transforms of tiles: code shared by the kernels.
 
 mod passes;
 mod tile;
@@ -15,10 +15,10 @@ use apron_abi::{
 /// Complex numbers per thread.
 const NUMBERS: usize = 32;
 
-/// The numbers of a thread.
+/// The complex numbers of a thread, in registers.
 type Numbers = [Complex<f32>; NUMBERS];
 
-/// Returns root `n` from the launch's taps.
+/// Returns root of unity `n` from the launch's taps.
 ///
 /// # Safety
 /// The taps begin with the roots.
@@ -28,8 +28,8 @@ unsafe fn root<D: Device>(d: D, n: u32) -> Complex<f32> {
     unsafe { [d.tap(2 * n), d.tap(2 * n + 1)] }
 }
 
-/// Replaces the pairs of numbers of a thread whose indices differ by `HALF`. `butterfly` takes a pair and the number of
-/// its polynomial among the thread's, which is the index without its last bits.
+/// Applies a butterfly to all pairs of a thread's numbers whose indices differ by `HALF`. `butterfly` takes a pair and
+/// the index of its polynomial among the thread's, which is a number's index divided by `2 * HALF`.
 #[inline(always)]
 fn each_pair<const HALF: usize>(
     numbers: &mut Numbers,
@@ -43,19 +43,20 @@ fn each_pair<const HALF: usize>(
     }
 }
 
-/// Splits polynomials whose numbers a thread holds, as [`each_pair`]. `root` gives the root for a polynomial's number.
+/// One stage of the transform: splits each polynomial of `2 * HALF` numbers that a thread holds. `root` returns the
+/// root for a polynomial's index, as [`each_pair`] counts them.
 #[inline(always)]
 fn split<D: Device, const HALF: usize>(d: D, numbers: &mut Numbers, root: impl Fn(usize) -> Complex<f32>) {
     each_pair::<HALF>(numbers, |pair, n| fft_split(|a, b, c| d.fma(a, b, c), pair, root(n)));
 }
 
-/// Goes back from [`split`].
+/// The inverse of [`split`].
 #[inline(always)]
 fn join<D: Device, const HALF: usize>(d: D, numbers: &mut Numbers, root: impl Fn(usize) -> Complex<f32>) {
     each_pair::<HALF>(numbers, |pair, n| fft_join(|a, b, c| d.fma(a, b, c), pair, root(n)));
 }
 
-/// Performs the first five stages of a polynomial whose numbers all are the thread's.
+/// Performs the first five stages on a polynomial of 32 numbers, all of which one thread holds.
 #[inline(always)]
 fn split_first<D: Device>(d: D, numbers: &mut Numbers) {
     split::<D, 16>(d, numbers, |_| FFT_FIRST_ROOTS[1]);
@@ -65,7 +66,7 @@ fn split_first<D: Device>(d: D, numbers: &mut Numbers) {
     split::<D, 1>(d, numbers, |n| FFT_FIRST_ROOTS[16 + n]);
 }
 
-/// Goes back from [`split_first`].
+/// The inverse of [`split_first`].
 #[inline(always)]
 fn join_first<D: Device>(d: D, numbers: &mut Numbers) {
     join::<D, 1>(d, numbers, |n| FFT_FIRST_ROOTS[16 + n]);
@@ -75,7 +76,8 @@ fn join_first<D: Device>(d: D, numbers: &mut Numbers) {
     join::<D, 16>(d, numbers, |_| FFT_FIRST_ROOTS[1]);
 }
 
-/// Returns root `2b`, which is given, or for odd `n` its sibling `2b + 1`, which is `i` times it.
+/// Returns the root of polynomial `n` of a pair of siblings: `even`, or for odd `n` its sibling, which is `i` times
+/// `even`.
 #[inline(always)]
 fn of_siblings(even: Complex<f32>, n: usize) -> Complex<f32> {
     if n.is_multiple_of(2) {
@@ -85,14 +87,15 @@ fn of_siblings(even: Complex<f32>, n: usize) -> Complex<f32> {
     }
 }
 
-/// A thread's numbers in the first group of stages: rows `y`, `y + step` and so on of a column of the tile.
+/// A thread's numbers in the first group of stages: rows `y`, `y + step` and so on of column `x` of the tile.
 struct Place {
     x: u32,
     y: u32,
     step: u32,
 }
 
-/// Loads numbers of a column of the tile.
+/// Loads a thread's numbers: the real parts are samples of column `x` of the tile, the imaginary parts of column `x +
+/// p.columns`.
 #[inline(always)]
 unsafe fn input<D: Device, I: Sample>(
     d: D,
@@ -110,7 +113,7 @@ unsafe fn input<D: Device, I: Sample>(
         let first = (top as u32 + first_row) as u64 * p.row_stride as u64 + column as u64 * p.channels as u64;
         let (mut at, down) = (first + channel as u64, step as u64 * p.row_stride as u64);
         for n in 0..NUMBERS {
-            // SAFETY: the tile lies inside the image.
+            // SAFETY: the whole tile is inside the image.
             unsafe {
                 numbers[n] = [d.load(src, at).to_f32(), d.load(src, at + (p.columns * p.channels) as u64).to_f32()]
             };
@@ -129,7 +132,7 @@ unsafe fn input<D: Device, I: Sample>(
             numbers[n][part] = if row.is_none() || offsets[part] == OUTSIDE {
                 p.constant
             } else {
-                // SAFETY: mapped into the image.
+                // SAFETY: the border mapped row and column into the image.
                 unsafe { d.load(src, row_at + offsets[part] as u64).to_f32() }
             };
         }
@@ -137,7 +140,7 @@ unsafe fn input<D: Device, I: Sample>(
     numbers
 }
 
-/// Stores the outputs of rows of a column of the tile.
+/// Stores the outputs among a thread's numbers, whose parts are samples of the columns that [`input`] loads.
 #[inline(always)]
 unsafe fn output<D: Device>(
     d: D,
@@ -162,7 +165,7 @@ unsafe fn output<D: Device>(
             let at = row as u64 * (p.out_width * p.channels) as u64 + channel as u64;
             for part in 0..2 {
                 if are_outputs[part] {
-                    // SAFETY: in the output, and no other thread's.
+                    // SAFETY: row and column are in the output; each output belongs to one thread of one tile.
                     unsafe { d.store(dst, at + columns[part] as u64 * p.channels as u64, numbers[n][part]) };
                 }
             }
@@ -190,8 +193,8 @@ unsafe fn get<D: Device>(d: D, place: impl Fn(u32) -> u32) -> Numbers {
     numbers
 }
 
-/// Multiplies by the mask's transform, two numbers per load; `group` is the number of the block's among
-/// groups of as many numbers.
+/// Multiplies by the mask's transform, two complex numbers per load. `group` is the index of the block's numbers in the
+/// transform, in groups of `32 * FFT_BLOCK` numbers.
 ///
 /// # Safety
 /// The taps are the roots and the mask's transform.

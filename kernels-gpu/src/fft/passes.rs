@@ -1,15 +1,16 @@
-//! The kernels of tiles of any side, in three passes with the numbers of tiles between them in memory: columns are
-//! split; rows are split, multiplied and joined; columns are joined. A block transforms 8192 numbers, as many lines of
-//! `2^STAGES` as that are, 32 numbers per thread, in two groups of stages:
+//! The kernels for tiles of any side, in three passes, with the complex numbers of the tiles in global memory between
+//! them: columns are split; rows are split, multiplied and joined; columns are joined. A block transforms `8192 /
+//! 2^STAGES` lines (rows or columns) of `2^STAGES` numbers, 32 numbers per thread, in two groups of stages:
 //!
 //! ```text
-//! first   numbers 2^(STAGES - 5) apart of a line, whose place is the rest of the index   5 stages
-//! last    adjacent numbers of lines, which share the high bits `h` of the place          STAGES - 5 stages
+//! first   a thread holds numbers of one line, 2^(STAGES - 5) apart                       5 stages
+//! last    a thread holds adjacent numbers of lines, with the same high bits `h` of       STAGES - 5 stages
+//!         their place in the line
 //! ```
 //!
 //! In the last group, the high bits of a register's index `k` are the low bits of the number's place in its line, and
-//! the low bits of `k` those of the line's number: so the distance between two numbers of a butterfly does not depend
-//! on the length of lines.
+//! the low bits of `k` are those of the line's index: so the distance between two numbers of a butterfly does not
+//! depend on the length of lines.
 
 use super::{
     get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Numbers, Place, NUMBERS,
@@ -18,22 +19,22 @@ use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{Complex, FftParams, FFT_BLOCK, FFT_BLOCK_NUMBERS};
 
-/// The kernel that loads tiles and splits their columns. Row `n` of the grid is tile `n` of the launch, and column `n`
-/// a group of the tile's columns.
+/// The kernel that loads tiles and splits their columns: block (`x`, `y`) has group `x` of the columns of tile `y` of
+/// the launch.
 ///
-/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers; the destination has room for the
-/// numbers of the launch's tiles.
+/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] complex numbers; the destination has room for
+/// the complex numbers of the launch's tiles.
 pub struct Columns<const STAGES: u32>;
 
 /// The kernel that splits rows, multiplies them by the mask's transform and joins them.
 ///
-/// Launch contract: as of [`Columns`]; after the roots the taps are the mask's transform, as
-/// [`apron_abi::fft_rows_place`] orders it.
+/// Launch contract: as for [`Columns`]; the roots are followed by the mask's transform, in the order of
+/// [`apron_abi::fft_rows_place`].
 pub struct Rows<const STAGES: u32>;
 
-/// The kernel that joins columns and stores the outputs of tiles.
+/// The kernel that joins columns and stores the outputs of tiles, with the grid of [`Columns`].
 ///
-/// Launch contract: as of [`Columns`], which has the same grid.
+/// Launch contract: as for [`Columns`].
 pub struct Back<const STAGES: u32>;
 
 /// Returns column, row and channel of the block's tile; `None` beyond the last tile.
@@ -42,14 +43,14 @@ fn tile<D: Device>(d: D, p: &FftParams) -> Option<[u32; 3]> {
     if d.block_y() >= p.tiles {
         return None;
     }
-    // SAFETY: there are channels and tiles.
+    // SAFETY: an image has at least one channel.
     let (of_channels, channel) = unsafe { div_rem(p.first_tile + d.block_y(), p.channels) };
-    // SAFETY: as above.
+    // SAFETY: a row of tiles has at least one tile.
     let (tile_y, tile_x) = unsafe { div_rem(of_channels, p.tiles_x) };
     Some([tile_x, tile_y, channel])
 }
 
-/// Returns the places of a thread's numbers in the first group of a block of columns.
+/// Returns the places of a thread's numbers in the first group of stages of a block of columns.
 #[inline(always)]
 fn place<D: Device, const STAGES: u32>(d: D) -> Place {
     let (columns, thread) = (FFT_BLOCK_NUMBERS >> STAGES, d.thread_x());
@@ -65,7 +66,8 @@ impl<const STAGES: u32> Body for Columns<STAGES> {
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &FftParams) {
         let Some(tile) = tile(d, p) else { return };
         let (place, thread) = (place::<D, STAGES>(d), d.thread_x());
-        // SAFETY: each number is written by the thread that holds it, and read after a barrier.
+        // SAFETY: each number in shared memory is written by the thread that holds it, and read after a barrier; each
+        // number of the destination is stored by one thread.
         unsafe {
             let mut numbers = input(d, src, p, tile, &place);
             split_first(d, &mut numbers);
@@ -87,7 +89,7 @@ impl<const STAGES: u32> Body for Back<STAGES> {
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &FftParams) {
         let Some(tile) = tile(d, p) else { return };
         let (place, thread) = (place::<D, STAGES>(d), d.thread_x());
-        // SAFETY: as above; outputs are no other thread's.
+        // SAFETY: as above; each output is stored by one thread.
         unsafe {
             let mut numbers = [[0.0; 2]; NUMBERS];
             each_last::<D, STAGES>(d, p, |k, at| numbers[k] = load(d, src, at));
@@ -144,13 +146,14 @@ impl<const STAGES: u32> Body for Rows<STAGES> {
     }
 }
 
-/// Calls `each` with the numbers of the last group and their indices in the memory of the launch's tiles.
+/// Calls `each` with the index of each register of the last group, and the index of its number in the buffer of the
+/// launch's tiles.
 #[inline(always)]
 fn each_last<D: Device, const STAGES: u32>(d: D, p: &FftParams, mut each: impl FnMut(usize, u64)) {
     let (thread, pitch, x) = (d.anew(d.thread_x()), p.columns, d.block_x() * (FFT_BLOCK_NUMBERS >> STAGES));
     let tile = ((d.block_y() as u64) << STAGES) * pitch as u64;
     let mut row = tile + (((thread / 8) << (STAGES - 5)) * pitch + x + thread % 8) as u64;
-    // The low bits of k are those of the column above the lowest three.
+    // The low bits of `k` are the bits of the column above its lowest three.
     let columns = 1 << (10 - STAGES);
     for k in 0..NUMBERS {
         each(k, row + (k % columns * 8) as u64);
@@ -160,7 +163,7 @@ fn each_last<D: Device, const STAGES: u32>(d: D, p: &FftParams, mut each: impl F
     }
 }
 
-/// Loads a number.
+/// Loads a complex number, in one access of 8 bytes.
 #[inline(always)]
 unsafe fn load<D: Device>(d: D, from: Global<f32>, at: u64) -> Complex<f32> {
     // SAFETY: the caller's promise.
@@ -168,9 +171,10 @@ unsafe fn load<D: Device>(d: D, from: Global<f32>, at: u64) -> Complex<f32> {
     [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
 }
 
-/// Returns the places in shared memory of a thread's numbers in the first group. High bits `h` of a place in its line
-/// are those of the place in memory; the rest of the index is exchanged so that half warps access 16 different pairs of
-/// banks. `ROWS`: the rest has the low bits of the place in a line below those of the line, in columns above them.
+/// Returns the places in shared memory of a thread's numbers in the first group. The high bits `h` of a number's place
+/// in its line are also the high bits of its place in shared memory; the other bits are swizzled so that each half warp
+/// accesses 16 different pairs of banks. In these bits, the low bits of the place in the line are below the line's
+/// index for `ROWS`, above it for columns.
 #[inline(always)]
 fn first_places<D: Device, const ROWS: bool>(d: D) -> impl Fn(u32) -> u32 {
     let thread = d.anew(d.thread_x());
@@ -179,7 +183,7 @@ fn first_places<D: Device, const ROWS: bool>(d: D) -> impl Fn(u32) -> u32 {
     move |n| of[n as usize % 2] + n * FFT_BLOCK
 }
 
-/// As [`first_places`], in the last group: a few places, and constant distances from them.
+/// As [`first_places`], in the last group: at most 16 computed places, and constant distances from them.
 #[inline(always)]
 fn last_places<D: Device, const ROWS: bool, const STAGES: u32>(d: D) -> impl Fn(u32) -> u32 {
     let thread = d.anew(d.thread_x());
@@ -200,7 +204,7 @@ fn last_places<D: Device, const ROWS: bool, const STAGES: u32>(d: D) -> impl Fn(
     }
 }
 
-/// Performs the last stages, of places whose high bits are `h`.
+/// Performs the last `STAGES - 5` stages on numbers whose places in their lines have the high bits `h`.
 ///
 /// # Safety
 /// The taps begin with the roots.
@@ -223,10 +227,10 @@ unsafe fn split_last<D: Device, const STAGES: u32>(d: D, numbers: &mut Numbers, 
     }
 }
 
-/// Goes back from [`split_last`].
+/// The inverse of [`split_last`].
 ///
 /// # Safety
-/// As there.
+/// As [`split_last`].
 #[inline(always)]
 unsafe fn join_last<D: Device, const STAGES: u32>(d: D, numbers: &mut Numbers, h: u32) {
     // SAFETY: the caller's promise.
@@ -251,7 +255,7 @@ fn constant(root: Complex<f32>) -> impl Fn(usize) -> Complex<f32> {
     move |_| root
 }
 
-/// Returns roots by their number, of which every other is loaded.
+/// Returns roots by polynomial index: only those of even indices are loaded, the others are their siblings.
 #[inline(always)]
 fn pairs<const N: usize>(even: [Complex<f32>; N]) -> impl Fn(usize) -> Complex<f32> {
     move |n| of_siblings(even[n / 2], n)

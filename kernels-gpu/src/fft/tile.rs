@@ -1,15 +1,15 @@
-//! The kernel of tiles of 128x128 samples: one block per tile, whose 64x128 complex numbers stay in registers, 32 per
-//! thread, and in 64 KiB of shared memory, through which they are exchanged between three groups of stages:
+//! The kernel for tiles of 128x128 samples: one block per tile. The tile's 64x128 complex numbers stay in registers, 32
+//! per thread; they are exchanged through 64 KiB of shared memory between three groups of stages:
 //!
 //! ```text
 //! columns  a thread has every fourth number of a column          5 stages of the columns
 //! middle   8x4 numbers, 8 columns apart                          2 stages of the columns, 3 of the rows
-//! rows     8x4 numbers, side by side                             3 stages of the rows, product, 3 stages back
-//! middle, columns                                                back
+//! rows     8x4 numbers, side by side                             3 stages of the rows, product, 3 inverse stages
+//! middle, columns                                                the inverse stages of these groups
 //! ```
 //!
-//! Column `x` of row `y` is at `x ^ (y2y3 << 3 | y4y5y6)` of the row, with the bits of `y`: so the half warps of each
-//! group access 16 different pairs of banks.
+//! Shared memory is swizzled: column `x` of row `y` is at `x ^ (y2y3 << 3 | y4y5y6)` of the row, where `y2` to `y6` are
+//! bits of `y`. So each half warp accesses 16 different pairs of banks in each group.
 
 use super::{get, input, join, join_first, multiply, of_siblings, output, put, root, split, split_first, Place};
 use crate::device::{Device, Global};
@@ -20,10 +20,11 @@ use core::marker::PhantomData;
 /// Columns of complex numbers per tile.
 const COLUMNS: u32 = 64;
 
-/// The kernel. A row of the grid has a block per tile of a row and channel; the tiles of all channels are adjacent.
+/// The kernel. A row of the grid has one block per tile of a row of tiles and channel; blocks of the channels of a tile
+/// are adjacent.
 ///
-/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] numbers, and the mask's transform, as
-/// [`apron_abi::fft_place`] orders it.
+/// Launch contract: the taps are the roots, [`apron_abi::FFT_ROOT_COUNT`] complex numbers, and the mask's transform, in
+/// the order of [`apron_abi::fft_place`].
 pub struct Tile<I>(PhantomData<I>);
 
 impl<I: Sample> Body for Tile<I> {
@@ -34,7 +35,7 @@ impl<I: Sample> Body for Tile<I> {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<f32>, p: &FftParams) {
         let thread = d.thread_x();
-        // SAFETY: there are channels.
+        // SAFETY: an image has at least one channel.
         let (tile_x, channel) = unsafe { div_rem(d.block_x(), p.channels) };
         let tile_y = d.block_y();
         if tile_y >= p.tiles_y {
@@ -42,10 +43,11 @@ impl<I: Sample> Body for Tile<I> {
         }
         let tile = [tile_x, tile_y, channel];
         let place_of_thread = Place { x: thread % COLUMNS, y: thread / COLUMNS, step: FFT_BLOCK / COLUMNS };
-        // The row's bits above the last two in the middle group, and the column's above the last three in that of rows.
+        // The bits of the row above its lowest two in the middle group, and the bits of the column above its lowest
+        // three in the group of rows.
         let (high_row, high_column) = (thread / 8, thread / 8 % 8);
-        // SAFETY: each number is written by the thread that holds it, and read after a barrier; the roots are the
-        // taps'.
+        // SAFETY: each number in shared memory is written by the thread that holds it, and read after a barrier; the
+        // taps begin with the roots.
         unsafe {
             let mut numbers = input(d, src, p, tile, &place_of_thread);
             split_first(d, &mut numbers);
@@ -95,14 +97,14 @@ impl<I: Sample> Body for Tile<I> {
     }
 }
 
-/// Returns the place of a number in shared memory.
+/// Returns the place of a number in shared memory, in complex numbers.
 #[inline(always)]
 fn place(x: u32, y: u32) -> u32 {
     y * COLUMNS + (x ^ ((y >> 2 & 3) << 3 | (y >> 4 & 7)))
 }
 
-/// Returns the places of the thread's numbers in the group of columns. Places are computed anew for each group: kept,
-/// they would take registers.
+/// Returns the places of the thread's numbers in the group of columns. Places are recomputed for each group, to save
+/// registers.
 #[inline(always)]
 fn of_columns<D: Device>(d: D, thread: u32) -> impl Fn(u32) -> u32 {
     let thread = d.anew(thread);

@@ -1,6 +1,6 @@
-//! The number of each sample's bin: input of the kernels that count and sum by such numbers.
+//! Bin numbers of samples: the input of the kernels that count and sum by bin number.
 //!
-//! Per sample: one global load, one more per doubling of the number of bins, one global store.
+//! Per sample: one global load, one load of an edge per doubling of the number of bins, one global store.
 
 use super::slices::bin_of;
 use crate::device::{Device, Global};
@@ -8,8 +8,8 @@ use crate::Body;
 use apron_abi::{HistogramBinsParams, Sample, BINS_BLOCK};
 use core::marker::PhantomData;
 
-/// The kernel: writes the bin of each sample, `u32::MAX` for none; with separate channels the bins of the first
-/// channel, then the bins of the next.
+/// The kernel: writes the bin of each sample, `u32::MAX` for a sample in no bin; if channels are counted separately,
+/// the bins of the first channel, then those of the next.
 ///
 /// Launch contract: the input holds `pixels * channels` samples, the output equally many numbers, and the taps are
 /// the least f32 in each bin, ascending.
@@ -28,7 +28,7 @@ impl<T: Sample> Body for Bins<T> {
             while channel < p.channels {
                 let sample = pixel * p.channels as u64 + channel as u64;
                 let place = if p.apart > 1 { channel as u64 * p.pixels + pixel } else { sample };
-                // SAFETY: one of the samples; the taps are as in the launch contract; each number is one thread's.
+                // SAFETY: `sample` and `place` are below `pixels * channels`; a pixel belongs to one thread.
                 unsafe {
                     let bin = bin_of(d, d.load(src, sample).to_f32(), 0, p.bins, p.last);
                     d.store(bins, place, bin);

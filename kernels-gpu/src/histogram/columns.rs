@@ -7,9 +7,9 @@
 //! barrier; sum each bin's counters into the block's row in global memory
 //! ```
 //!
-//! All counters of a lane are in one bank of shared memory, which no other lane uses: whatever the bytes are, the
-//! increments of a warp take one pass. (One histogram per warp takes 3.15 passes for random bytes.) 32 KiB of shared
-//! memory per channel. Per byte: 1/16 of a global load, one shared atomic; two barriers per block.
+//! All counters of a lane are in one bank of shared memory, which no other lane uses: the increments of a warp take one
+//! pass, whatever the bytes. (With one histogram per warp, random bytes take 3.15 passes.) 32 KiB of shared memory per
+//! channel. Per byte: 1/16 of a global load, one shared atomic; two barriers per block.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -42,11 +42,11 @@ impl<const C: u32> Body for Columns<C> {
         let packed = Global::<u32>::at(src.address);
         let stride = d.blocks_x() as u64 * COLUMNS_BLOCK as u64;
         let first = d.block_x() as u64 * COLUMNS_BLOCK as u64 + thread as u64;
-        // The same for all loads of a thread: their distance is a multiple of the number of channels.
+        // One channel for all loads of a thread, since their distance is a multiple of the number of channels.
         let channel = if C == 3 { (first % 3) as u32 } else { 0 };
         let sixteens = p.bytes / 16;
         let mut at = first;
-        // SAFETY: at + 3 * stride is below the number of sixteens; a byte's counter is among its channel's.
+        // SAFETY: at + 3 * stride is below the number of sixteens; every byte has a counter in its channel.
         unsafe {
             while at + (AT_ONCE - 1) * stride < sixteens {
                 let a = d.load_words(packed, at * WORDS_AT_ONCE);
@@ -72,13 +72,13 @@ impl<const C: u32> Body for Columns<C> {
         while bin < C * BYTE_BINS {
             let mut sum = 0;
             for column in 0..HISTOGRAM_COLUMNS {
-                // Each thread starts at another column, so that the threads of a warp have no bank conflicts.
+                // Each thread of a warp starts at a different column, against bank conflicts.
                 let column = (column + bin) % HISTOGRAM_COLUMNS;
-                // SAFETY: inside the counters, which no thread changes any more.
+                // SAFETY: bin and column are those of a counter; no thread changes counters after the barrier.
                 sum += unsafe { d.shared_load(counters, bin * HISTOGRAM_COLUMNS + column) };
             }
             let row = d.block_x() as u64 * (C * BYTE_BINS) as u64;
-            // SAFETY: inside the block's row; each bin is one thread's.
+            // SAFETY: a row has `C * 256` counts; each bin belongs to one thread of the row's block.
             unsafe { d.store(partials, row + bin as u64, sum) };
             bin += COLUMNS_BLOCK;
         }
@@ -90,13 +90,13 @@ impl<const C: u32> Body for Columns<C> {
 pub(super) unsafe fn zero<D: Device, const C: u32>(d: D, thread: u32) {
     let mut counter = thread;
     while counter < C * BYTE_BINS * HISTOGRAM_COLUMNS {
-        // SAFETY: inside the counters; each counter is one thread's.
+        // SAFETY: below the number of counters; one thread zeroes each.
         unsafe { d.shared_store(Shared::<u32>::at(0), counter, 0) };
         counter += COLUMNS_BLOCK;
     }
 }
 
-/// Returns a lane's counters of a channel, which are [`HISTOGRAM_COLUMNS`] apart.
+/// Returns a lane's column of counters of a channel: counter `bin` is element `bin * HISTOGRAM_COLUMNS`.
 #[inline(always)]
 fn column_of(channel: u32, lane: u32) -> Shared<u32> {
     Shared::at((channel * BYTE_BINS * HISTOGRAM_COLUMNS + lane) * 4)
@@ -112,7 +112,7 @@ pub(super) unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32,
                 channel -= C;
             }
             let bin = words[w] >> (8 * k) & 0xff;
-            // SAFETY: a byte's counter is among its channel's.
+            // SAFETY: every byte has a counter in its channel.
             unsafe { d.shared_increment(column_of(channel, lane), bin * HISTOGRAM_COLUMNS) };
         }
     }
@@ -125,7 +125,7 @@ pub(super) unsafe fn add_tail<D: Device, const C: u32>(d: D, lane: u32, src: Glo
     let tail = bytes / 16 * 16 + first;
     if tail < bytes {
         let channel = (tail % C as u64) as u32;
-        // SAFETY: tail < bytes; a byte's counter is among its channel's.
+        // SAFETY: tail < bytes; every byte has a counter in its channel.
         unsafe { d.shared_increment(column_of(channel, lane), d.load(src, tail) as u32 * HISTOGRAM_COLUMNS) };
     }
 }

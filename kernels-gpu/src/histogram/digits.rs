@@ -1,17 +1,18 @@
-//! Counts of f32 samples by the next digit of their order, of those that start with given prefixes: a pass of a radix
-//! select, for all ranks at a time.
+//! One pass of a radix select over f32 samples, for all ranks at once: counts the samples whose order starts with one
+//! of the given prefixes, by their next digit of 8 bits.
 //!
 //! ```text
-//! start loading 4 x 16 bytes; zero a counter per prefix and digit, copy the sets of prefixes to shared memory; barrier
+//! start loading 4 x 16 bytes; zero one counter per prefix and digit, copy the sets of prefixes to shared memory;
+//!     barrier
 //! each thread, striding by the grid: for each sample, with four more loads in flight
 //!     if its upper half (and then its next digit) is in the set, increment its digit's counter    (atomically)
 //! barrier; add each counter to its total in global memory (atomically)
 //! the last thread to add to a total writes it to the output
 //! ```
 //!
-//! A set has a bit per number, and next to 32 bits the members before: whether a number is in it, and which member it
-//! is, takes one load of 8 bytes. Per sample: 1/4 of a global load, one or two shared loads, at most one shared atomic;
-//! two barriers per block, one global atomic per counter.
+//! A set is a bitmap in which each word of 32 bits is followed by the number of members before it: one load of 8 bytes
+//! tells whether a number is a member, and which one. Per sample: 1/4 of a global load, one or two shared loads, at
+//! most one shared atomic; two barriers per block, one global atomic per counter.
 
 use super::reads::{Count, Reads};
 use super::{channel_of, totals};
@@ -37,7 +38,7 @@ impl Body for Digits {
         let (words, cells, thread) = (p.counters / 4, p.slots * DIGITS, d.thread_x());
         let (sets, counters) = (Shared::<f32>::at(0), Shared::<u32>::at(p.counters));
         let (first, threads) = (d.block_x() * SLICES_BLOCK + thread, d.blocks_x() * SLICES_BLOCK);
-        // SAFETY: the launch contract. Each counter and each word is one thread's.
+        // SAFETY: the launch contract. One thread writes each counter and each word of the sets.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             let mut word = thread;
@@ -54,14 +55,14 @@ impl Body for Digits {
         };
         d.barrier();
 
-        // The same for all loads of the thread: their distance is a multiple of the number of channels.
+        // The same channels for all loads of the thread, since their distance is a multiple of the number of channels.
         let of = |sample: u64| channel_of(sample, p.channels) * UPPER_HALVES;
         let own = first as u64 * WORDS_AT_ONCE;
         let own = Own { firsts: [of(own), of(own + 1), of(own + 2), of(own + 3)], p };
         // SAFETY: the input holds `samples` samples.
         unsafe {
             reads.count(d, own);
-            // The samples after the last whole group of four. What is computed anew takes no registers before.
+            // The 0 to 3 samples after the last whole group of four. Recomputed here, to save registers in the loop.
             let tail = p.samples / WORDS_AT_ONCE * WORDS_AT_ONCE + d.anew(first) as u64;
             if tail < p.samples {
                 own.add(d, of(tail), d.load(src, tail));
@@ -71,14 +72,15 @@ impl Body for Digits {
 
         let mut cell = thread;
         while cell < cells {
-            // SAFETY: no thread changes the counters any more; the launch contract.
+            // SAFETY: no thread changes the counters after the barrier; the totals are by the launch contract.
             unsafe { totals::add(d, Global::at(p.totals), counts, cell, cells, d.shared_load(counters, cell)) };
             cell += SLICES_BLOCK;
         }
     }
 }
 
-/// What a thread needs to count: for each sample of a load, the number of the first upper half of its channel.
+/// A thread's parameters of counting. `firsts` holds, for each of the four samples of a load, the number of the first
+/// upper half of its channel in the set.
 #[derive(Clone, Copy)]
 struct Own<'a> {
     firsts: [u32; 4],
@@ -100,7 +102,7 @@ impl Own<'_> {
     #[inline(always)]
     unsafe fn add<D: Device>(self, d: D, first: u32, sample: f32) {
         let (p, order) = (self.p, order_of(sample));
-        // SAFETY: the sets hold these numbers; a counter of a prefix.
+        // SAFETY: the sets have a bit for each of these numbers, and every member has a counter per digit.
         unsafe {
             let Some(mut slot) = member(d, 0, first + (order >> 16)) else { return };
             if p.halves > 0 {
@@ -112,7 +114,7 @@ impl Own<'_> {
     }
 }
 
-/// Returns which member of the set at `word` a number is, if it is one.
+/// Returns the rank of a number among the members of the set at word `word`; `None` if it is no member.
 #[inline(always)]
 unsafe fn member<D: Device>(d: D, word: u32, number: u32) -> Option<u32> {
     // SAFETY: the caller's promise.

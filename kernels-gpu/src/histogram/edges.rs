@@ -1,23 +1,23 @@
-//! Histograms of f32, and of 16-bit integers, between edges, in one launch, with the most columns of counters that
-//! shared memory holds.
+//! Histograms of f32, and of 16-bit integers, between edges, in one launch, with as many columns of counters as shared
+//! memory holds.
 //!
 //! ```text
 //! start loading 4 x 16 bytes; zero the block's counters, copy the edges to shared memory; barrier
 //! each thread, striding by the whole grid: for each sample, with four more loads in flight
 //!     find its row, and increment counter (row, own column)                  (atomically)
-//! barrier; sum each bin's counters, and add that to its total in global memory (atomically)
+//! barrier; sum each bin's counters, and add the sum to the bin's total in global memory (atomically)
 //! the last thread to add to a total writes it to the output
 //! ```
 //!
 //! Samples and edges are f32 numbers, so comparisons are exact: no bin depends on rounding. Arithmetic only finds the
-//! edge to compare with ([`Nearest`]); where it cannot, the edges are searched ([`Search`]).
+//! edge to compare with ([`Nearest`]); if the spacing does not allow that, the edges are searched ([`Search`]).
 //!
-//! Samples outside the range have counters, too, which are never read: so every sample is processed alike, without a
+//! Samples outside the range have counters, too, which are never read: so all samples are processed alike, without a
 //! branch.
 //!
-//! With 32 columns each lane has its own, in its own bank of shared memory: whatever the samples are, the increments
-//! of a warp take one pass. Per sample: 1/4 of a global load (1/8 for integers), one shared load (with `Search` one
-//! per doubling of the number of bins), one shared atomic; two barriers per block, one global atomic per bin.
+//! With 32 columns each lane has a column in a bank of its own: the increments of a warp take one pass, whatever the
+//! samples. Per sample: 1/4 of a global load (1/8 for integers), one shared load (with `Search` one per doubling of the
+//! number of bins), one shared atomic; two barriers per block, one global atomic per bin.
 
 use super::channel_of;
 use super::reads::{Count, Numbered, Reads};
@@ -29,19 +29,20 @@ use core::marker::PhantomData;
 
 /// A way to find the row of counters of a sample.
 pub trait Place {
-    /// Returns the sample's row: one more than its bin; outside the range, and for NaN, 0, `p.bins + 1` or `p.bins +
-    /// 2`.
+    /// Returns the sample's row of counters, `bin + 1`; for NaN and samples outside the range, 0, `p.bins + 1` or
+    /// `p.bins + 2`.
     ///
     /// # Safety
-    /// The edges are in shared memory, which no thread writes any more: the lower edges of the bins, the first number
+    /// Shared memory holds the edges, and no thread writes them any more: the lower edges of the bins, the first number
     /// above the range, infinity.
     unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32;
 }
 
-/// Compares with the nearest edge: the sample belongs to the bin on one side of it or on the other.
+/// Compares with the nearest edge: the sample is in the bin on one side of that edge or in the one on the other side.
 ///
-/// Launch contract: for every sample of bin `b` the [nearest edge](nearest_edge) is `b` or `b + 1`, and for the
-/// range's end the last. Then for samples below the range it is the first, or a number past all edges, as for NaN.
+/// Launch contract: for every sample of bin `b` the [nearest edge](nearest_edge) is `b` or `b + 1`, and for the end of
+/// the range it is the last edge. It follows that a sample below the range gives the first edge or a number past all
+/// edges; NaN gives a number past all edges.
 pub struct Nearest;
 
 impl Place for Nearest {
@@ -60,11 +61,11 @@ pub struct Search;
 impl Place for Search {
     #[inline(always)]
     unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32 {
-        // Number of edges that the sample is not below: lower and upper bound.
+        // Lower and upper bound of the number of edges that are not above the sample.
         let (mut least, mut most) = (0, p.bins + 1);
         while least < most {
             let middle = (least + most) / 2;
-            // SAFETY: an edge, not the last.
+            // SAFETY: `middle` is at most `bins`, and there are `bins + 2` edges.
             if x < unsafe { d.shared_load(edges, middle) } {
                 most = middle;
             } else {
@@ -94,7 +95,7 @@ impl<P: Place, T: Numbered> Body for Edges<P, T> {
         let (first, threads) = (d.block_x() * EDGES_BLOCK + thread, d.blocks_x() * EDGES_BLOCK);
         let counters = edge_rows(p.bins, p.channels) * p.columns;
         let edges = Shared::<f32>::at(counters * 4);
-        // SAFETY: the launch contract. Each counter and each edge is one thread's, in its place.
+        // SAFETY: the launch contract. One thread writes each counter and each edge.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             let mut counter = thread;
@@ -111,13 +112,13 @@ impl<P: Place, T: Numbered> Body for Edges<P, T> {
         };
         d.barrier();
 
-        // The remainder by the number of columns, a power of two.
+        // The number of columns is a power of two.
         let column = thread & (p.columns - 1);
         let of = |sample: u64| {
             let channel = channel_of(sample, p.channels);
             Shared::<u32>::at((channel_row(p.bins, channel) * p.columns + column) * 4)
         };
-        // The same for all loads of the thread: their distance is a multiple of the number of channels.
+        // The same channels for all loads of the thread, since their distance is a multiple of the number of channels.
         let (of_word, of_read) = (T::OF_WORD as u64, T::OF_WORD as u64 * WORDS_AT_ONCE);
         let own_of =
             |sample: u64| [of(sample), of(sample + of_word), of(sample + 2 * of_word), of(sample + 3 * of_word)];
@@ -139,7 +140,7 @@ impl<P: Place, T: Numbered> Body for Edges<P, T> {
             // There are up to 4 channels. The first row of a channel counts samples below its bins.
             let channel = (1..4).map(|channel| (cell >= channel * p.bins) as u32).sum::<u32>();
             let row = channel_row(p.bins, channel) + 1 + (cell - channel * p.bins);
-            // SAFETY: no thread changes the counters any more; the launch contract.
+            // SAFETY: no thread changes the counters after the barrier; the totals are by the launch contract.
             unsafe { totals::add(d, Global::at(p.totals), counts, cell, cells, sum(d, row, p.columns)) };
             cell += EDGES_BLOCK;
         }
@@ -152,10 +153,10 @@ unsafe fn sum<D: Device>(d: D, row: u32, columns: u32) -> u32 {
     let counters = Shared::<u32>::at(0);
     let mut sum = 0;
     let mut column = 0;
-    // SAFETY: inside the counters, which no thread changes any more.
+    // SAFETY: the row has `columns` counters, which no thread changes after the barrier.
     unsafe {
         while column + 4 <= columns {
-            // Each thread starts at another group of four columns, so that few threads of a warp have bank conflicts.
+            // Threads of a warp start at different groups of four columns, so that few of them have bank conflicts.
             let fours = (column ^ (row * 4)) & (columns - 1);
             let [a, b, c, e] = d.shared_load4(counters, row * columns + fours);
             sum += a + b + c + e;
@@ -169,11 +170,11 @@ unsafe fn sum<D: Device>(d: D, row: u32, columns: u32) -> u32 {
     sum
 }
 
-/// What a thread needs to count: the edges, and its counters.
+/// A thread's parameters of counting.
 struct Own<'a, P, T> {
     edges: Shared<f32>,
-    /// The thread's counter of the first row of a sample's channel: for the first sample of each of four words, and
-    /// for the second if there is one.
+    /// The thread's counter in the first row of a sample's channel: for the first samples of the four words of a load,
+    /// then for their second samples, if words have two.
     counters: [[Shared<u32>; 4]; 2],
     p: &'a HistogramEdgesParams,
     of: PhantomData<(P, T)>,
@@ -205,7 +206,7 @@ impl<P: Place, T: Numbered> Own<'_, P, T> {
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn add<D: Device, const N: usize>(self, d: D, counters: [Shared<u32>; N], samples: [f32; N]) {
-        // All rows are found before the first is counted, so that no sample waits for another.
+        // All rows are found before the first increment, so that the searches overlap.
         let mut rows = [0; N];
         for k in 0..N {
             // SAFETY: the caller's promise.

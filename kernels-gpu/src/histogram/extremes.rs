@@ -1,5 +1,5 @@
-//! The least and the largest f32 sample of each block's share, of all samples or of the samples that a mask selects:
-//! a range is found from them.
+//! The least and the largest f32 sample of each block's share, of all samples or of those that a mask selects. The host
+//! joins the few pairs to the range of a histogram.
 //!
 //! ```text
 //! each thread, striding by the whole grid: read 4 x 16 bytes, keep the least and the largest sample
@@ -8,17 +8,16 @@
 //! thread 0 writes the pair
 //! ```
 //!
-//! The least is NaN where a sample is, and the largest is then meaningless. Per sample: 1/4 of a global load, five
-//! instructions; nine barriers per block. With a mask: two loads per sample. The pairs are few, and the host joins
-//! them.
+//! If a sample is NaN, the least is NaN and the largest is meaningless. Per sample: 1/4 of a global load, five
+//! instructions; nine barriers per block. With a mask: two loads per sample.
 
 use super::pixel_of;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{HistogramExtremesParams, EXTREMES_BLOCK, WORDS_AT_ONCE};
 
-/// The kernel, with a mask or without: writes the least and the largest sample of its block's share to elements `2 *
-/// block` and `2 * block + 1`; without any samples, infinity and negative infinity.
+/// The kernel, with a mask or without: block `b` writes the least and the largest sample of its share to elements `2 *
+/// b` and `2 * b + 1`; if its share is empty, infinity and negative infinity.
 ///
 /// Launch contract: the input holds `samples` samples and is aligned to 16, a mask one byte per `channels` samples,
 /// the output one pair per block, and the shared memory is as in the kernel table.
@@ -32,7 +31,7 @@ const AT_ONCE: u64 = 4;
 struct Pair(f32, f32);
 
 impl Pair {
-    /// Returns the extremes of all samples of both; a NaN that is the least stays the least.
+    /// Returns the extremes of the samples of both pairs; a least that is NaN stays NaN.
     #[inline(always)]
     fn join(self, Pair(least, largest): Pair) -> Pair {
         let Pair(low, high) = self;
@@ -49,7 +48,7 @@ impl Pair {
 /// The extremes of no samples.
 const NONE: Pair = Pair(f32::INFINITY, f32::NEG_INFINITY);
 
-/// Returns the extremes of all of the thread's samples.
+/// Returns the extremes of all samples of the thread.
 ///
 /// # Safety
 /// The kernel's launch contract.
@@ -90,7 +89,7 @@ unsafe fn of_all<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesParams,
 #[inline(always)]
 unsafe fn of_selected<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesParams, first: u64, stride: u64) -> Pair {
     let mask = Global::<u8>::at(p.beside);
-    // SAFETY: called for samples of the image.
+    // SAFETY: called for `at` below `samples`; the mask has a byte for each pixel.
     let of = |at: u64| unsafe {
         // Both are loaded, so that neither load waits for the other.
         let (sample, selected) = (d.load(src, at), d.load(mask, pixel_of(at, p.channels)));
@@ -144,7 +143,7 @@ impl<const MASKED: bool> Body for Extremes<MASKED> {
         let mut active = EXTREMES_BLOCK / 2;
         while active > 0 {
             if thread < active {
-                // The threads below active write the lower half and read the upper.
+                // Threads below `active` write the lower half and read the upper.
                 put(of(thread).join(of(thread + active)));
             }
             d.barrier();
@@ -153,7 +152,7 @@ impl<const MASKED: bool> Body for Extremes<MASKED> {
         if thread == 0 {
             let Pair(low, high) = of(0);
             let block = d.block_x() as u64;
-            // SAFETY: one pair per block.
+            // SAFETY: the output has one pair per block, which only thread 0 writes.
             unsafe {
                 d.store(pairs, 2 * block, low);
                 d.store(pairs, 2 * block + 1, high);

@@ -1,8 +1,8 @@
-//! Histograms of many dimensions: the cell of each row of samples, which is a bin of each column; written, or counted
-//! at once by slices of counters.
+//! Histograms of many dimensions. A row of samples has a bin in each column; the tuple of bins is its cell. Cells are
+//! written ([`Cells`]), or counted in the same launch by slices of counters ([`Joint`]).
 //!
-//! Per row and column: one global load; where bins are of one width one load of an edge if the sample is next to one,
-//! otherwise one more per doubling of their number. Four rows of a thread are loaded at a time.
+//! Per row and column: one global load; if bins have equal width, one load of an edge for samples next to an edge,
+//! otherwise one per doubling of the number of bins. Each thread loads four rows at a time.
 
 use super::slices::bin_of;
 use crate::device::{Device, Global, Shared};
@@ -14,11 +14,11 @@ use core::marker::PhantomData;
 
 /// A sample that has a bin in its column.
 pub trait Columned: Element {
-    /// Returns the number of the bin; `u32::MAX` for none.
+    /// Returns the number of the bin; `u32::MAX` for a sample in no bin.
     ///
     /// # Safety
     /// The launch's taps from `column.first` on are the least f32 in each bin, ascending; for f64 samples they are the
-    /// edges, one more than the bins, in pairs of taps.
+    /// `bins + 1` edges, each in two taps.
     unsafe fn bin<D: Device>(self, d: D, column: &JointColumn) -> u32;
 }
 
@@ -34,7 +34,7 @@ macro_rules! columned {
                 }
                 match column.spacing.find(sample, column.bins) {
                     Between::Bin(bin) => bin,
-                    // SAFETY: a bin's lower edge.
+                    // SAFETY: the edge is the lower edge of one of the column's bins.
                     Between::Edge(edge) => edge - (sample < unsafe { d.tap(first + edge) }) as u32,
                     Between::Outside => u32::MAX,
                 }
@@ -50,7 +50,7 @@ impl Columned for f64 {
         let (mut least, mut most) = (0, column.bins);
         while least < most {
             let middle = (least + most) / 2;
-            // SAFETY: a bin's lower edge.
+            // SAFETY: `middle` is below `bins`.
             if self < unsafe { d.tap_f64(column.first + middle) } {
                 most = middle;
             } else {
@@ -58,7 +58,7 @@ impl Columned for f64 {
             }
         }
         // The comparison is false for NaN.
-        // SAFETY: the last edge.
+        // SAFETY: there are `bins + 1` edges.
         if self <= unsafe { d.tap_f64(column.first + column.bins) } {
             least.wrapping_sub(1)
         } else {
@@ -76,11 +76,11 @@ unsafe fn cells_of<T: Columned, D: Device>(d: D, src: Global<T>, rows: [u64; 4],
     let mut cells = [0; 4];
     let mut k = 0;
     while k < p.columns {
-        // SAFETY: the taps of a column.
+        // SAFETY: the taps begin with `JOINT_TAPS` taps per column.
         let column = unsafe { JointColumn::of_taps(d.taps4(k * JOINT_TAPS), d.taps4(k * JOINT_TAPS + 4)) };
         let mut samples = [T::default(); 4];
         for n in 0..4 {
-            // SAFETY: a sample of the row.
+            // SAFETY: the row is below `p.rows`, and the column is one of its samples.
             samples[n] = unsafe { d.load(src, rows[n] * p.row as u64 + column.column as u64) };
         }
         for n in 0..4 {
@@ -94,19 +94,19 @@ unsafe fn cells_of<T: Columned, D: Device>(d: D, src: Global<T>, rows: [u64; 4],
     cells
 }
 
-/// Returns four rows of a thread, `step` apart, and whether each is one; the others are replaced by the last row.
+/// Returns four rows of a thread, `step` apart, and whether each exists; those that do not are replaced by the last.
 #[inline(always)]
 fn four(row: u64, step: u64, p: &HistogramJointParams) -> ([u64; 4], [bool; 4]) {
     let rows = [row, row + step, row + 2 * step, row + 3 * step];
     (rows.map(|row| row.min(p.rows - 1)), rows.map(|row| row < p.rows))
 }
 
-/// The kernel: writes the cell of each row, `u32::MAX` where a sample is in no bin. A column's bin is the more
-/// significant the earlier the column.
+/// The kernel: writes the cell of each row, `u32::MAX` if a sample is in no bin. The bin of the first column is the
+/// most significant digit of the cell.
 ///
 /// Launch contract: the input holds `rows` rows of `row` samples each, the output one number per row; each column is
 /// one of the row's; the taps are the columns, the most significant first, and their edges as [`Columned`] requires
-/// them; where a column's bins are of one width, the [spacing](apron_abi::Spacing::find) is proved for them. There are
+/// them; if a column's bins have equal width, the plan has proved its [spacing](apron_abi::Spacing::find). There are
 /// fewer than 2^32 - 1 cells.
 pub struct Cells<T>(PhantomData<T>);
 
@@ -125,7 +125,7 @@ impl<T: Columned> Body for Cells<T> {
         let mut row = (d.block_x() * BINS_BLOCK + d.thread_x()) as u64;
         while row < p.rows {
             let (rows, there) = four(row, step, p);
-            // SAFETY: rows of the input; the launch contract; each number is one thread's.
+            // SAFETY: `four` returns rows below `p.rows`; each existing row belongs to one thread.
             unsafe {
                 let cells = cells_of(d, src, rows, p);
                 for n in 0..4 {
@@ -140,10 +140,10 @@ impl<T: Columned> Body for Cells<T> {
 }
 
 /// The kernel: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output. The time does not depend on
-/// the data: threads that meet in a counter are joined by the hardware, and others count in counters of their own.
+/// the data: increments of one counter by several lanes are combined by the hardware, others go to different counters.
 ///
 /// Launch contract: that of [`Cells`], but the output holds a row of `cells` counts for each column of blocks; there is
-/// one row of blocks per slice of `slice` cells, the shared memory holds a counter for each of these, and no block
+/// one row of blocks per slice of `slice` cells, the shared memory holds one counter per cell of a slice, and no block
 /// counts 2^32 rows or more.
 pub struct Joint;
 
@@ -163,7 +163,7 @@ impl Body for Joint {
         let slice = (p.cells - start).min(p.slice);
         let mut counter = thread;
         while counter < slice {
-            // SAFETY: each counter is one thread's.
+            // SAFETY: shared memory has a counter per cell of the slice; one thread zeroes each.
             unsafe { d.shared_store(counters, counter, 0) };
             counter += SLICES_BLOCK;
         }
@@ -173,13 +173,13 @@ impl Body for Joint {
         let mut row = (d.block_x() * SLICES_BLOCK + thread) as u64;
         while row < p.rows {
             let (rows, there) = four(row, step, p);
-            // SAFETY: rows of the input; the launch contract.
+            // SAFETY: `four` returns rows below `p.rows`; the taps are by the launch contract.
             let cells = unsafe { cells_of(d, src, rows, p) };
             for n in 0..4 {
-                // Cells below the slice, and none, wrap to large numbers.
+                // Cells below the slice wrap to large numbers; rows without a cell are large already.
                 let place = cells[n].wrapping_sub(start);
                 if there[n] && place < slice {
-                    // SAFETY: a counter of the slice.
+                    // SAFETY: `place` is below the number of counters.
                     unsafe { d.shared_increment(counters, place) };
                 }
             }
@@ -190,7 +190,7 @@ impl Body for Joint {
         let first = d.block_x() as u64 * p.cells as u64 + start as u64;
         let mut counter = thread;
         while counter < slice {
-            // SAFETY: inside the block's part of the row; no thread changes the counters any more.
+            // SAFETY: the slice is part of row `x` of the output; no thread changes the counters after the barrier.
             unsafe { d.store(dst, first + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }

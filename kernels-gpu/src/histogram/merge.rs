@@ -31,11 +31,11 @@ impl Body for Merge {
         let sums = Shared::<u64>::at(0);
         let thread = d.thread_x();
         let bin = d.block_x();
-        // SAFETY: called for rows of the partial histograms only.
+        // SAFETY: called for rows below `partials`; the grid has one block per bin.
         let count = |row: u32| unsafe { d.load(partials, row as u64 * p.bins as u64 + bin as u64) } as u64;
         let mut sum = 0u64;
         let mut row = thread;
-        // Four loads in flight: one by one, each would be waited for.
+        // Four loads in flight: with one at a time, the thread would wait for each.
         while row + 3 * MERGE_BLOCK < p.partials {
             let [a, b, c, e] =
                 [count(row), count(row + MERGE_BLOCK), count(row + 2 * MERGE_BLOCK), count(row + 3 * MERGE_BLOCK)];
@@ -46,14 +46,14 @@ impl Body for Merge {
             sum += count(row);
             row += MERGE_BLOCK;
         }
-        // SAFETY: one sum per thread.
+        // SAFETY: shared memory has one sum per thread.
         unsafe { d.shared_store(sums, thread, sum) };
         d.barrier();
 
         let mut active = MERGE_BLOCK / 2;
         while active > 0 {
             if thread < active {
-                // SAFETY: the threads below active write the lower half and read the upper.
+                // SAFETY: threads below `active` write the lower half of the sums and read the upper.
                 unsafe {
                     let both = d.shared_load(sums, thread) + d.shared_load(sums, thread + active);
                     d.shared_store(sums, thread, both);
@@ -63,7 +63,7 @@ impl Body for Merge {
             active /= 2;
         }
         if thread == 0 {
-            // SAFETY: one bin per block.
+            // SAFETY: the output has one count per block, which only thread 0 writes.
             unsafe { d.store(counts, bin as u64, d.shared_load(sums, 0)) };
         }
     }

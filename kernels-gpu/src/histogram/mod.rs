@@ -1,6 +1,5 @@
 //! Histograms of bytes, of other samples between edges, and of any samples by slices: partial histograms in shared
-//! memory, and their sums. Sums of weights by bin. Histograms of many
-//! dimensions.
+//! memory, and their sums; sums of weights by bin; histograms of many dimensions.
 
 mod bins;
 mod columns;

@@ -38,7 +38,7 @@ impl<const C: u32> Body for OneLaunch<C> {
     unsafe fn run<D: Device>(d: D, src: Global<u8>, counts: Global<u64>, p: &HistogramTotalsParams) {
         let thread = d.thread_x();
         let (first, threads) = (d.block_x() * COLUMNS_BLOCK + thread, d.blocks_x() * COLUMNS_BLOCK);
-        // SAFETY: the launch contract. No thread has accessed the counters.
+        // SAFETY: the launch contract. No thread accesses the counters before the barrier but to zero them.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             zero::<D, C>(d, thread);
@@ -46,19 +46,19 @@ impl<const C: u32> Body for OneLaunch<C> {
         };
         d.barrier();
 
-        // The channel is the same for all loads of a thread: their distance is a multiple of the number of channels.
+        // One channel for all loads of a thread, since their distance is a multiple of the number of channels.
         let own = Own::<C> { lane: thread % HISTOGRAM_COLUMNS, channel: if C == 3 { first % 3 } else { 0 } };
-        // SAFETY: the input holds `bytes` bytes; a byte's counter is among its channel's.
+        // SAFETY: the input holds `bytes` bytes; every byte has a counter in its channel.
         unsafe {
             reads.count(d, own);
             add_tail::<D, C>(d, own.lane, src, p.bytes, first as u64);
         }
         d.barrier();
 
-        // No block has fewer threads than bins.
+        // A block has at least one thread per bin.
         let bin = thread;
         if bin < C * BYTE_BINS {
-            // SAFETY: no thread changes the counters any more; the launch contract.
+            // SAFETY: no thread changes the counters after the barrier; the totals are by the launch contract.
             unsafe { totals::add(d, Global::at(p.totals), counts, bin, C * BYTE_BINS, sum(d, bin)) };
         }
     }
@@ -75,7 +75,7 @@ struct Own<const C: u32> {
 impl<const C: u32> Count for Own<C> {
     #[inline(always)]
     unsafe fn words<D: Device>(self, d: D, words: [u32; 4]) {
-        // SAFETY: a byte's counter is among its channel's.
+        // SAFETY: every byte has a counter in its channel.
         unsafe { add::<D, C>(d, self.lane, self.channel, words) };
     }
 }
@@ -86,9 +86,9 @@ unsafe fn sum<D: Device>(d: D, bin: u32) -> u32 {
     let mut sum = 0;
     let mut column = 0;
     while column < HISTOGRAM_COLUMNS {
-        // Each thread starts at another group of four columns, so that no two of eight threads have bank conflicts.
+        // Threads start at different groups of four columns, so that eight threads have no bank conflicts.
         let fours = (column ^ (bin * 4)) % HISTOGRAM_COLUMNS;
-        // SAFETY: inside the counters, which no thread changes any more.
+        // SAFETY: the bin has 32 counters, which no thread changes after the barrier.
         let [a, b, c, e] = unsafe { d.shared_load4(Shared::<u32>::at(0), bin * HISTOGRAM_COLUMNS + fours) };
         sum += a + b + c + e;
         column += 4;

@@ -7,12 +7,13 @@
 //! barrier; sum the groups' histograms into the block's row in global memory
 //! ```
 //!
-//! 32 threads (a group) share a partial histogram, so that equal bytes contend for one counter less often. Channels
-//! counted separately have one histogram each, and so fewer groups: 8 rows of 256 bins in all, 8 KiB of shared
-//! memory. Per byte: a quarter of a global load, one shared atomic; two barriers per block.
+//! 32 threads (a group) share a partial histogram, so that equal bytes contend for one counter less often. There are 8
+//! rows of 256 bins, 8 KiB of shared memory: if channels are counted separately, a partial histogram takes one row per
+//! channel, and there are fewer partial histograms. Per byte: a quarter of a global load, one shared atomic; two
+//! barriers per block.
 //!
-//! Departures from the article: the last bytes of an input that is no multiple of 4 are counted;
-//! interleaved channels.
+//! Departures from the article: the last bytes of an input whose length is no multiple of 4 are counted; interleaved
+//! channels.
 
 use super::channel_of;
 use crate::device::{Device, Global, Shared};
@@ -37,7 +38,7 @@ impl Body for Partial {
         let thread = d.thread_x();
         let mut counter = thread;
         while counter < PARTIAL_ROWS * BYTE_BINS {
-            // SAFETY: inside the rows; each counter is one thread's.
+            // SAFETY: below the number of counters; one thread zeroes each.
             unsafe { d.shared_store(rows, counter, 0) };
             counter += PARTIAL_BLOCK;
         }
@@ -52,13 +53,13 @@ impl Body for Partial {
         let words = p.bytes / 4;
         let stride = d.blocks_x() as u64 * PARTIAL_BLOCK as u64;
         let first = d.block_x() as u64 * PARTIAL_BLOCK as u64 + thread as u64;
-        // The same for all of the thread's words: their distance is a multiple of the number of channels.
+        // The same channels for all words of the thread, since their distance is a multiple of the number of channels.
         let counters = |k: u64| Shared::<u32>::at((own_row + channel_of(first * 4 + k, p.channels)) * BYTE_BINS * 4);
         let word_counters = [counters(0), counters(1), counters(2), counters(3)];
         let packed = Global::<u32>::at(src.address);
         let mut word = first;
         while word < words {
-            // SAFETY: word < bytes / 4; a byte's counter is among a row's.
+            // SAFETY: word < bytes / 4; every byte has a counter in each row.
             unsafe { add_word(d, word_counters, d.load(packed, word)) };
             word += stride;
         }
@@ -75,11 +76,11 @@ impl Body for Partial {
         while bin < p.channels * BYTE_BINS {
             let mut sum = 0;
             for group in 0..groups {
-                // SAFETY: inside the rows, which no thread writes any more.
+                // SAFETY: group and bin are those of a counter; no thread changes counters after the barrier.
                 sum += unsafe { d.shared_load(rows, group * p.channels * BYTE_BINS + bin) };
             }
             let row = d.block_x() as u64 * (p.channels * BYTE_BINS) as u64;
-            // SAFETY: inside the block's row; each bin is one thread's.
+            // SAFETY: a row has `channels * 256` counts; each bin belongs to one thread of the row's block.
             unsafe { d.store(partials, row + bin as u64, sum) };
             bin += PARTIAL_BLOCK;
         }
@@ -89,7 +90,7 @@ impl Body for Partial {
 /// Splits a word into four samples, the first in its low byte, and counts each in its counters.
 #[inline(always)]
 unsafe fn add_word<D: Device>(d: D, [a, b, c, e]: [Shared<u32>; 4], word: u32) {
-    // SAFETY: a byte's counter is among each row's 256.
+    // SAFETY: every byte has one of the row's 256 counters.
     unsafe {
         d.shared_increment(a, word & 0xff);
         d.shared_increment(b, word >> 8 & 0xff);

@@ -1,17 +1,16 @@
-//! The number of each f64 sample's bin, as f32: input of the kernels that count f32 samples, which count whole numbers
-//! in bins of width 1 in their stead.
+//! Bin numbers of f64 samples, as f32. The kernels that count f32 samples then count these whole numbers, in bins of
+//! width 1.
 //!
-//! Per sample: one global load, three loads of edges where bins are of one width, otherwise one more per doubling of
-//! their number; one global store.
+//! Per sample: one global load; loads of the first and the last edge, then of two edges if bins have equal width,
+//! otherwise of one edge per doubling of the number of bins; one global store.
 
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{HistogramPlacesParams, BINS_BLOCK};
 
-/// The kernel: writes the bin of each sample, NaN for none.
+/// The kernel: writes the bin of each sample, NaN for a sample in no bin.
 ///
-/// Launch contract: the input and the output hold `samples` numbers; the taps are the edges, f64,
-/// ascending, `bins + 1` of them.
+/// Launch contract: the input and the output hold `samples` numbers; the taps are the `bins + 1` edges, f64, ascending.
 pub struct Places;
 
 impl Body for Places {
@@ -27,15 +26,15 @@ impl Body for Places {
         }
         let mut sample = (d.block_x() * BINS_BLOCK + d.thread_x()) as u64;
         while sample < p.samples {
-            // SAFETY: one of the samples; the taps are as in the launch contract; each number is one thread's.
+            // SAFETY: `sample` is below `samples`, and belongs to one thread; the taps are by the launch contract.
             unsafe { d.store(dst, sample, place(d, d.load(src, sample), p.bins, p.per_width)) };
             sample += (d.blocks_x() * BINS_BLOCK) as u64;
         }
     }
 }
 
-/// Returns the number of the last bin whose lower edge is not above the sample; NaN outside of all bins. A first guess
-/// is made where the bins have one width, `1 / per_width`.
+/// Returns the number of the last bin whose lower edge is not above the sample; NaN for a sample in no bin. If the bins
+/// have equal width, `1 / per_width`, the bin is computed and checked before the edges are searched.
 ///
 /// # Safety
 /// The taps hold `bins + 1` edges.

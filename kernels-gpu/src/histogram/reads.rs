@@ -1,18 +1,18 @@
 //! Loads of a thread from an input over which the whole grid strides: 16 bytes per load, with four loads in flight.
 //!
-//! A new load goes to the registers of the load that was just counted. If loads were passed on from one register to
-//! the next, the thread would wait for all of them to pass one on, and so have one in flight.
+//! A new load goes to the registers of the load that was just counted. If loads moved on from register to register, the
+//! thread would have to wait for each one before moving it, with one load in flight.
 
 use crate::device::{Device, Global};
 use apron_abi::{Element, Rounds, WORDS_AT_ONCE};
 
-/// A type of samples that are counted as f32 numbers.
+/// A sample type that is counted as f32 numbers.
 pub trait Numbered: Element {
     /// Samples per word.
     const OF_WORD: usize;
-    /// Returns the number of sample `k` of a word.
+    /// Returns sample `k` of a word as f32.
     fn of_word(word: u32, k: usize) -> f32;
-    /// Returns the sample's number.
+    /// Returns the sample as f32.
     fn number(self) -> f32;
 }
 
@@ -51,14 +51,14 @@ impl Numbered for f32 {
 
 /// Counts loaded words.
 pub(super) trait Count: Copy {
-    /// Counts 16 bytes.
+    /// Counts the samples of 16 bytes.
     ///
     /// # Safety
-    /// As for the counters.
+    /// Every sample has a counter in shared memory.
     unsafe fn words<D: Device>(self, d: D, words: [u32; 4]);
 }
 
-/// A thread's loads.
+/// A thread's loads: those in flight, and the state of the rest.
 pub(super) struct Reads {
     ring: [[u32; 4]; AHEAD as usize],
     rest: Rest,
@@ -82,7 +82,7 @@ impl Reads {
     /// Starts the first loads of thread `first` of `threads` threads.
     ///
     /// # Safety
-    /// `src` is aligned to 16 bytes and holds what the rounds of `threads` threads load.
+    /// `src` is aligned to 16 bytes and holds all loads that `rounds` distributes over `threads` threads.
     #[inline(always)]
     pub(super) unsafe fn start<D: Device>(d: D, src: u64, first: u32, threads: u32, rounds: Rounds) -> Reads {
         let left = rounds.whole + (first < rounds.rest) as u32;
@@ -129,16 +129,16 @@ impl Rest {
     #[inline(always)]
     unsafe fn read<D: Device>(&mut self, d: D, words: &mut [u32; 4], many: u32) {
         if self.left > many {
-            // SAFETY: inside the input.
+            // SAFETY: one of the thread's loads, which the rounds keep inside the input.
             *words = unsafe { d.load_words(self.src, self.at) };
         }
         self.at += self.step;
     }
 
-    /// Counts a load, and starts another in its place.
+    /// Counts a load, and starts another in its registers.
     #[inline(always)]
     unsafe fn swap<D: Device, C: Count>(&mut self, d: D, words: &mut [u32; 4], counter: C) {
-        // SAFETY: inside the input; the caller's promise.
+        // SAFETY: the caller has checked that the thread has another load; the caller's promise.
         unsafe {
             counter.words(d, *words);
             *words = d.load_words(self.src, self.at);
@@ -146,7 +146,7 @@ impl Rest {
         self.at += self.step;
     }
 
-    /// Counts a load and starts another in its place; returns whether there was a load to count.
+    /// Counts a load, and starts another in its registers if there is one; returns whether there was a load to count.
     #[inline(always)]
     unsafe fn count<D: Device, C: Count>(&mut self, d: D, words: &mut [u32; 4], counter: C) -> bool {
         if self.left == 0 {

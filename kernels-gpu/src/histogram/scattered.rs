@@ -1,22 +1,22 @@
-//! Counts of f32 samples, or of numbers of cells, in many bins, of all pixels or of the pixels that a mask selects:
-//! each thread adds to the totals in global memory; the most frequent bins are counted in shared memory first.
+//! Histograms of many bins, of f32 samples or of cell numbers, over all pixels or those that a mask selects. Threads
+//! add to totals in global memory, except for the most frequent bins, which are counted in shared memory first.
 //!
 //! ```text
-//! each thread: find the bin of one of its samples; of the bins of a place, keep the greatest     (atomically)
+//! each thread: find the bin of one of its samples; its place in shared memory keeps the greatest bin   (atomically)
 //! barrier
 //! each thread, striding by the grid: for each sample, unless its pixel's byte of the mask is 0
-//!     find its bin; if it is the one that its place keeps, increment the place's counter          (atomically)
+//!     find its bin; if the bin's place keeps this bin, increment the place's counter              (atomically)
 //!     otherwise add 1 to the bin's total                                                          (atomically)
 //! barrier; add each counter to its bin's total                                                    (atomically)
 //! ```
 //!
-//! The image is read once, however many bins there are. Per sample: one global load, one load of the place, one shared
-//! or global atomic; where the bins are of unequal width one load per doubling of their number, otherwise one load of
-//! an edge if the sample is next to one.
+//! The image is read once, whatever the number of bins. Per sample: one global load, one shared load of the place, one
+//! shared or global atomic; if bins have unequal width, one load of an edge per doubling of their number, otherwise one
+//! for samples next to an edge.
 //!
-//! The samples that choose the kept bins are spread over all of the block's samples, so a bin that holds more than a
-//! small part of them is almost always among the kept. Each block has other places for the same bins: two frequent bins
-//! that share a place in one block do not in most others.
+//! The samples that select the kept bins are spread over all of the block's samples, so a bin with more than a small
+//! part of them is almost always kept. Each block maps bins to places differently: two frequent bins that share a place
+//! in one block have different places in most others.
 
 use super::slices::bin_of;
 use crate::device::{Device, Global, Shared};
@@ -29,13 +29,13 @@ use core::marker::PhantomData;
 /// Launch contract: the input holds `samples` samples, the mask one byte per pixel; the output holds `channels * bins`
 /// totals, below 2^32 - 1, to which the counts are added; for f32 the taps are the least f32 in each bin, ascending.
 /// The grid has one row of blocks and is a multiple of the channels, and `rounds` rounds of its threads, at least one,
-/// cover the samples. Where bins are of one width, the [spacing](apron_abi::Spacing::find) is proved for them. No block
+/// cover the samples. If bins have equal width, the plan has proved the [spacing](apron_abi::Spacing::find). No block
 /// counts 2^32 samples or more.
 pub struct Scattered<T, const MASKED: bool>(PhantomData<T>);
 
 /// A sample that has a bin, or the number of its bin.
 pub trait Totalled: Element {
-    /// Returns the number of the bin; `p.bins` or more for none.
+    /// Returns the number of the bin; `p.bins` or more for a sample in no bin.
     ///
     /// # Safety
     /// The launch is as [`Scattered`] requires it.
@@ -58,16 +58,16 @@ impl Totalled for f32 {
         }
         match p.spacing.find(self, p.bins) {
             Between::Bin(bin) => bin,
-            // SAFETY: a bin's lower edge.
+            // SAFETY: the edge is the lower edge of one of the bins.
             Between::Edge(edge) => edge - (self < unsafe { d.tap(edge) }) as u32,
             Between::Outside => u32::MAX,
         }
     }
 }
 
-/// The kept bins, plus 1; 0 for none.
+/// The total of the bin that each place keeps, plus 1; 0 if the place keeps none.
 const KEPT: Shared<u32> = Shared::at(0);
-/// Their counters.
+/// The counters of the kept bins.
 const COUNTERS: Shared<u32> = Shared::at(SCATTER_KEPT * 4);
 
 impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
@@ -94,14 +94,15 @@ impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
             )
         };
         let first = channel * p.bins;
-        // An odd factor for each block: another order of the places.
+        // An odd factor per block, so that each block maps bins to places differently.
         let factor = (d.block_x() * 2 + 1).wrapping_mul(0x9e37_79b1);
         let place = |total: u32| total.wrapping_mul(factor) >> (32 - SCATTER_KEPT.ilog2());
-        // Returns the total of a round's sample; `u32::MAX` for none.
+        // Returns the index of the total to which a round's sample adds; `u32::MAX` if it is not counted.
         let total = |round: u32| {
             let (sample, pixel) =
                 (own as u64 + round as u64 * threads as u64, first_pixel as u64 + round as u64 * pixels as u64);
-            // SAFETY: samples of the input, each with a byte of the mask; the taps are as in the launch contract.
+            // SAFETY: the sample is below `samples`, and its pixel has a byte of the mask; the taps are by the launch
+            // contract.
             unsafe {
                 if sample < p.samples && (!MASKED || d.load(mask, pixel) != 0) {
                     let bin = d.load(src, sample).bin(d, p);
@@ -114,7 +115,7 @@ impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
         };
         let mut at = d.thread_x();
         while at < SCATTER_KEPT {
-            // SAFETY: each place is one thread's.
+            // SAFETY: below the number of places; one thread zeroes each.
             unsafe {
                 d.shared_store(KEPT, at, 0);
                 d.shared_store(COUNTERS, at, 0);
@@ -124,7 +125,7 @@ impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
         d.barrier();
         let one = total(chosen);
         if one != u32::MAX {
-            // SAFETY: a place.
+            // SAFETY: the factor's shift leaves a number below `SCATTER_KEPT`.
             unsafe { d.shared_max(KEPT, place(one), one + 1) };
         }
         d.barrier();
@@ -133,7 +134,7 @@ impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
             if total == u32::MAX {
                 return;
             }
-            // SAFETY: a place, whose bin no thread changes any more; a total of the output.
+            // SAFETY: as above; no thread changes the kept bins after the barrier; `total` is below `channels * bins`.
             unsafe {
                 let place = place(total);
                 if d.shared_load(KEPT, place) == total + 1 {
@@ -144,7 +145,7 @@ impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
             }
         };
         let mut round = 0;
-        // Four samples in flight: one by one, each would be waited for.
+        // Four samples in flight: with one at a time, the thread would wait for each.
         while round + 4 <= p.rounds {
             let four = [total(round), total(round + 1), total(round + 2), total(round + 3)];
             for k in 0..4 {
@@ -160,7 +161,7 @@ impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
 
         let mut at = d.thread_x();
         while at < SCATTER_KEPT {
-            // SAFETY: no thread changes the counters any more; a total of the output.
+            // SAFETY: no thread changes the counters after the barrier; a kept bin has a total in the output.
             unsafe {
                 let count = d.shared_load(COUNTERS, at);
                 if count > 0 {

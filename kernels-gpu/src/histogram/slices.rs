@@ -1,5 +1,5 @@
-//! Counts of any samples by value or between edges, of all pixels or of the pixels that a mask selects, for any
-//! number of cells: a cell is a bin of a channel.
+//! Histograms of any samples, by value or between edges, over all pixels or those that a mask selects, with any number
+//! of cells: a cell is a bin of a channel.
 //!
 //! ```text
 //! zero the block's counters, one per cell of one slice; barrier
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Each row of the grid counts one slice, so the image is read once per slice; each column of the grid writes one row
-//! of counts, which [`Sums`](super::Sums) adds up. Integers are their own cells. For f32 the edges are searched in
-//! global memory.
+//! of counts, which [`Sums`](super::Sums) adds up. The cell of an integer is its value. For f32 the edges are searched
+//! in global memory.
 //!
 //! 64 KiB of shared memory. Per sample and slice: one global load (for f32 one more per doubling of the number of
 //! bins), one shared atomic in one of the slices; two barriers per block.
@@ -22,7 +22,7 @@ use core::marker::PhantomData;
 
 /// A sample that has a cell in its channel, or the number of its cell.
 pub trait Celled: Element {
-    /// Returns the number of the cell; `p.bins` or more for none.
+    /// Returns the number of the cell; `p.bins` or more for a sample in no bin.
     ///
     /// # Safety
     /// For f32 the launch's taps are the least f32 in each bin, ascending.
@@ -56,17 +56,18 @@ impl Celled for f32 {
     }
 }
 
-/// Returns the bin of a sample between edges, `u32::MAX` for none; `last` is the largest sample of the last bin.
+/// Returns the bin of a sample between edges, `u32::MAX` for a sample in no bin; `last` is the largest number in the
+/// last bin.
 ///
 /// # Safety
 /// The launch's taps from `first` on are the least f32 in each bin, ascending.
 #[inline(always)]
 pub(super) unsafe fn bin_of<D: Device>(d: D, sample: f32, first: u32, bins: u32, last: f32) -> u32 {
-    // Number of bins that the sample is not below: lower and upper bound.
+    // Lower and upper bound of the number of bins whose least number is not above the sample.
     let (mut least, mut most) = (0, bins);
     while least < most {
         let middle = (least + most) / 2;
-        // SAFETY: a bin.
+        // SAFETY: `middle` is below `bins`.
         if sample < unsafe { d.tap(first + middle) } {
             most = middle;
         } else {
@@ -106,7 +107,7 @@ impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
         let own = (cells - start).min(SLICE_CELLS);
         let mut counter = thread;
         while counter < own {
-            // SAFETY: inside the counters; each counter is one thread's.
+            // SAFETY: below the number of counters; one thread zeroes each.
             unsafe { d.shared_store(counters, counter, 0) };
             counter += SLICES_BLOCK;
         }
@@ -119,7 +120,8 @@ impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
             if !MASKED || unsafe { d.load(mask, pixel) } != 0 {
                 let mut channel = 0;
                 while channel < p.channels {
-                    // SAFETY: a sample of the input; the taps are as in the launch contract; a counter of the slice.
+                    // SAFETY: pixel and channel are those of a sample; the taps are by the launch contract; `place` is
+                    // checked.
                     unsafe {
                         let cell = d.load(src, pixel * p.channels as u64 + channel as u64).cell(d, p);
                         let first = if p.apart > 1 { channel * p.bins } else { 0 };
@@ -139,7 +141,7 @@ impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
         let row = d.block_x() as u64 * cells as u64 + start as u64;
         let mut counter = thread;
         while counter < own {
-            // SAFETY: inside the block's part of the row; no thread changes the counters any more.
+            // SAFETY: the slice is part of row `x` of the output; no thread changes the counters after the barrier.
             unsafe { d.store(rows, row + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }

@@ -1,4 +1,4 @@
-//! Sums of many cells over few rows, of counts or sums: one thread per cell, with coalesced loads and no barriers.
+//! Sums of many cells over few rows, of counts or of sums: one thread per cell, with coalesced loads and no barrier.
 //!
 //! Per cell: one global load per row, one store. [`Merge`](super::Merge) is for few cells in many rows.
 
@@ -26,7 +26,7 @@ impl<A: Element, B: Element + From<A> + Add<Output = B>> Body for Sums<A, B> {
             let mut sum = B::default();
             let mut at = cell;
             let mut row = 0;
-            // Eight loads in flight: one by one, each would be waited for. They are added in the order of the rows.
+            // Eight loads in flight: with one at a time, the thread would wait for each. They are added in row order.
             while row + 8 <= p.partials {
                 let mut numbers = [A::default(); 8];
                 for k in 0..8 {

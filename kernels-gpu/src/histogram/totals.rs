@@ -1,18 +1,20 @@
-//! Totals in global memory to which all blocks add, and by which the last block recognizes itself.
+//! Totals in global memory to which all blocks add; each total also counts the blocks that have added to it, so that
+//! the last one is known.
 
 use crate::device::{Device, Global};
 use apron_abi::{total_of, TOTAL_BITS};
 
-/// Adds the block's count of a cell, a bin of a channel, to the cell's total, and 1 to the number of finished blocks
-/// there. The last thread to do so writes the total to the output, and resets it to 0.
+/// Adds the block's count of a cell, a bin of a channel, to the cell's total, and 1 to the number of finished blocks in
+/// the total's upper bits. The thread whose addition is the last one writes the count to the output, and resets the
+/// total to 0.
 ///
-/// A total contains the number of blocks that have added to it, so no thread waits for another block, and nothing but
-/// the total must be visible to other threads: the cost is one round trip to the L2 cache.
+/// No thread waits for another block, and only the total must be visible to other threads: the cost is one round trip
+/// to the L2 cache.
 ///
 /// # Safety
-/// Every block of the launch, of fewer than 2^16 blocks, calls this once per cell of the `cells`, and they count less
-/// than 2^48 in all. The totals, at [`total_of`] each cell, are 0 before the launch, and no other launch that runs at
-/// the same time adds to them.
+/// The launch has fewer than 2^16 blocks; each calls this once per cell of the `cells`, and all counts together are
+/// below 2^48. The totals, at [`total_of`] each cell, are 0 before the launch, and no other launch that runs at the
+/// same time adds to them.
 #[inline(always)]
 pub(super) unsafe fn add<D: Device>(
     d: D,
@@ -23,7 +25,7 @@ pub(super) unsafe fn add<D: Device>(
     counted: u32,
 ) {
     let (counted, total) = ((1 << TOTAL_BITS) + counted as u64, total_of(cell, cells));
-    // SAFETY: the total is inside the totals, and the count inside the output, where only one thread writes it.
+    // SAFETY: every cell has a total and a count; only the thread of the last block writes the count.
     unsafe {
         let before = d.atomic_add(totals, total, counted);
         if (before >> TOTAL_BITS) as u32 == d.blocks_x() - 1 {

@@ -1,5 +1,5 @@
-//! Counts of samples whose cell follows from their bits or their place: 16-bit integers by value, f32 by the upper half
-//! of their order, both for any number of separate channels, or in bins of one width; by slices of cells.
+//! Histograms of samples whose cell is computed without a search, by slices of cells: 16-bit integers by value; f32 by
+//! the upper half of their order, or in bins of equal width. The first two may count channels separately.
 //!
 //! ```text
 //! start loading 4 x 16 bytes; zero the block's counters, one per cell of one slice; barrier
@@ -8,10 +8,10 @@
 //! barrier; write the counters to the row's part of the output
 //! ```
 //!
-//! The slices are as large as shared memory, so there are few of them. The rows of blocks of all slices run at the same
-//! time, and read the image once from memory, all but the first from the L2 cache. Per sample and slice: 1/8 of a
-//! global load (1/4 for f32), a few instructions, one shared atomic in one of the slices, for f32 next to an edge one
-//! load of that; two barriers per block.
+//! A slice takes all of shared memory, so there are few slices. The rows of blocks of all slices run at the same time:
+//! one of them reads the image from memory, the others from the L2 cache. Per sample and slice: 1/8 of a global load
+//! (1/4 for f32), a few instructions, one shared atomic in one of the slices, and for an f32 next to an edge one load
+//! of the edge; two barriers per block.
 
 use super::channel_of;
 use super::reads::{Count, Reads};
@@ -33,14 +33,14 @@ pub trait Placed {
     fn of_word(word: u32, k: usize) -> Self::Sample;
 
     /// Returns the cell of a sample, relative to the slice; `first` is the first cell of its channel, relative to the
-    /// slice. Numbers from the length of the slice on stand for other cells and for none.
+    /// slice. A result of at least the slice's length is a cell of another slice, or none.
     ///
     /// # Safety
     /// The launch's taps are as [`Values`] requires them.
     unsafe fn cell<D: Device>(d: D, p: &HistogramValuesParams, first: u32, sample: Self::Sample) -> u32;
 }
 
-/// A cell that no slice has.
+/// Stands for no cell: beyond the end of any slice.
 const NOWHERE: u32 = 1 << 31;
 
 /// A cell per value of a 16-bit integer.
@@ -86,13 +86,13 @@ impl Placed for ByUpperHalf {
     }
 }
 
-/// A cell per bin of one width: the edge of a bin is read only for samples next to it.
+/// A cell per bin of equal width: an edge is read only for samples next to it.
 pub struct ByPlace;
 
 impl Placed for ByPlace {
     type Sample = f32;
     const OF_WORD: usize = 1;
-    // Their first cells would take too many registers.
+    // The first cells of several channels would take too many registers.
     const APART: bool = false;
 
     #[inline(always)]
@@ -106,11 +106,11 @@ impl Placed for ByPlace {
             Between::Bin(bin) => first.wrapping_add(bin),
             Between::Edge(edge) => {
                 let cell = first.wrapping_add(edge);
-                // Neither the bin of this number nor the one before is in the slice.
+                // Neither the bin above the edge nor the one below is in the slice.
                 if cell > p.slice {
                     return NOWHERE;
                 }
-                // SAFETY: a bin's lower edge.
+                // SAFETY: the edge is the lower edge of one of the bins.
                 cell.wrapping_sub((sample < unsafe { d.tap(edge) }) as u32)
             }
             Between::Outside => NOWHERE,
@@ -123,8 +123,8 @@ impl Placed for ByPlace {
 /// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds distribute the
 /// whole loads over the threads of a row of blocks, whose number is a multiple of the number of channels; the output
 /// has a row of `channels * cells` counts, below 2^30, for each column of blocks; there is one row of blocks per slice
-/// of these; the shared memory holds a counter per cell of a slice, and no block counts 2^32 samples or more. Of bins
-/// of one width the taps are the least f32 in each, and the [spacing](apron_abi::Spacing::find) is proved for them.
+/// of these; the shared memory holds a counter per cell of a slice, and no block counts 2^32 samples or more. For bins
+/// of equal width the taps are the least f32 in each, and the plan has proved the [spacing](apron_abi::Spacing::find).
 pub struct Values<P>(PhantomData<P>);
 
 impl<P: Placed> Body for Values<P> {
@@ -144,7 +144,7 @@ impl<P: Placed> Body for Values<P> {
         }
         let slice = (cells - start).min(p.slice);
         let (first, threads) = (d.block_x() * SLICES_BLOCK + thread, d.blocks_x() * SLICES_BLOCK);
-        // SAFETY: the launch contract. Each counter is one thread's.
+        // SAFETY: the launch contract. One thread zeroes each counter.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             let mut counter = thread;
@@ -156,16 +156,16 @@ impl<P: Placed> Body for Values<P> {
         };
         d.barrier();
 
-        // First cell of a sample's channel, relative to the slice: negative numbers wrap to large ones.
+        // First cell of a sample's channel, relative to the slice; negative numbers wrap to large ones.
         let of = |sample: u64| {
             let first = if P::APART { channel_of(sample, p.channels) * p.cells } else { 0 };
             first.wrapping_sub(start)
         };
-        // The same for all loads of the thread: their distance is a multiple of the number of channels.
+        // The same channels for all loads of the thread, since their distance is a multiple of the number of channels.
         let of_read = P::OF_WORD as u64 * WORDS_AT_ONCE;
         let own = first as u64 * of_read;
         let own = Own::<P> { firsts: [of(own), of(own + 1), of(own + 2), of(own + 3)], p, of: PhantomData };
-        // The samples after the last whole load come before the loop: it then needs fewer registers.
+        // The samples after the last whole load are counted before the loop, which then needs fewer registers.
         let tail = p.samples / of_read * of_read + first as u64;
         // SAFETY: the input holds `samples` samples.
         unsafe {
@@ -181,14 +181,14 @@ impl<P: Placed> Body for Values<P> {
         let row = d.block_x() as u64 * cells as u64 + start as u64;
         let mut counter = thread;
         while counter < slice {
-            // SAFETY: inside the block's part of the row; no thread changes the counters any more.
+            // SAFETY: the slice is part of row `x` of the output; no thread changes the counters after the barrier.
             unsafe { d.store(rows, row + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }
     }
 }
 
-/// What a thread needs to count.
+/// A thread's parameters of counting.
 struct Own<'a, P> {
     /// The first cell of the channel, relative to the slice, for the first four samples of a load.
     firsts: [u32; 4],
@@ -235,16 +235,16 @@ impl<P: Placed> Own<'_, P> {
     /// Counts the samples that are in the slice.
     #[inline(always)]
     unsafe fn add<D: Device, const N: usize>(self, d: D, firsts: [u32; N], samples: [P::Sample; N]) {
-        // All cells are found before the first is counted, so that no sample waits for another.
+        // All cells are found before the first increment, so that the samples do not wait for each other.
         let mut cells = [0; N];
         for k in 0..N {
             // SAFETY: the caller's promise.
             cells[k] = unsafe { P::cell(d, self.p, firsts[k], samples[k]) };
         }
         for k in 0..N {
-            // The last slice may be shorter, but no sample has a cell beyond it.
+            // The last slice may be shorter, but no sample has a cell beyond its end.
             if cells[k] < self.p.slice {
-                // SAFETY: a counter of the slice.
+                // SAFETY: the slice has a counter for this cell.
                 unsafe { d.shared_increment(Shared::<u32>::at(0), cells[k]) };
             }
         }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! for each 1024 samples: copy their bins and weights to shared memory; barrier
-//!     each thread compares all bins with its own, and adds the weights of equal ones, in order; barrier
+//!     each thread compares all bins with its own bin, and adds the weights of equal ones, in order; barrier
 //! each thread writes its sum
 //! ```
 //!
 //! The blocks' sums are then added in order, by [`Sums`](super::Sums). So every sum is computed in the order of the
-//! serial reference, which atomics would not keep. The samples of a block are read once per 256 bins.
+//! serial reference, which atomics would not preserve. The samples of a block are read once per 256 bins.
 //!
 //! 12 KiB of shared memory. Per sample and thread: a quarter of a shared load, one comparison; two barriers per
 //! batch.
@@ -50,7 +50,7 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
             let batch = (count - done).min(WEIGHTS_BATCH);
             let mut place = thread;
             while place < WEIGHTS_BATCH {
-                // SAFETY: a sample of the block; each place is one thread's.
+                // SAFETY: the sample is one of the block's; one thread writes each place.
                 unsafe {
                     if place < batch {
                         let sample = first + (done + place) as u64;
@@ -58,7 +58,7 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
                         let weight = d.load(Global::<W>::at(p.weights), pixel_of(sample, p.channels));
                         d.shared_store(weights, place, weight.into());
                     } else {
-                        // No bin: bins are read four at a time.
+                        // No bin: pads the batch, since bins are read four at a time.
                         d.shared_store(bins, place, u32::MAX);
                     }
                 }
@@ -67,8 +67,8 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
             d.barrier();
             let mut place = 0;
             while place < batch {
-                // SAFETY: inside the batch, which is complete since the barrier; places past its end have no bin, so
-                // their weights are not read.
+                // SAFETY: the batch is complete since the barrier; places past its end have no bin, so that their
+                // weights are not read.
                 unsafe {
                     let [a, b, c, e] = d.shared_load4(bins, place);
                     if a == own {
@@ -91,7 +91,7 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
         }
         if own < p.bins {
             let row = d.block_x() as u64 * (p.apart * p.bins) as u64;
-            // SAFETY: each sum of the row is one thread's.
+            // SAFETY: a row has `apart * bins` sums; channel and bin belong to one thread of the row's blocks.
             unsafe { d.store(sums, row + (channel * p.bins + own) as u64, sum) };
         }
     }

@@ -6,7 +6,7 @@
 //! write the total of the sums
 //! ```
 //!
-//! Only registers take part. The total is written so that no compiler eliminates the work.
+//! Only registers are used. The total is written so that the compiler does not eliminate the work.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -24,7 +24,7 @@ impl Body for Ffma {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &LimitsFfmaParams) {
-        // SAFETY: the input holds both.
+        // SAFETY: the input holds two elements.
         let (factor, addend) = unsafe { (d.load(src, 0), d.load(src, 1)) };
         let number = d.block_x() * LIMITS_BLOCK + d.thread_x();
         let mut sums = [0.0f32; FFMA_CHAINS];
@@ -39,7 +39,7 @@ impl Body for Ffma {
             }
         }
         let total = sums.into_iter().fold(0.0, |total, sum| total + sum);
-        // SAFETY: one element per thread.
+        // SAFETY: the output has one element per thread, at the thread's number.
         unsafe { d.store(dst, number as u64, total) };
     }
 }

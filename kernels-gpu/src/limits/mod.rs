@@ -1,4 +1,4 @@
-//! Kernels that measure the limits of the hardware, to which the other kernels are compared.
+//! Kernels that measure the limits of the hardware (speed of light), with which the other kernels are compared.
 
 mod ffma;
 mod read;

@@ -5,7 +5,7 @@
 //! write the sum
 //! ```
 //!
-//! The sums are written so that no compiler eliminates the loads; there is only one sum per thread.
+//! Each thread writes its sum so that the compiler does not eliminate the loads.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -40,12 +40,12 @@ impl Body for Read {
             sum = sums.into_iter().fold(sum, u32::wrapping_add);
             read += d.blocks_x() as u64 * READS_IN_FLIGHT * BLOCK;
         }
-        // Less than one iteration's reads of a block are left, and only this block has them.
+        // The loads left, fewer than a block's loads of one iteration, are all this block's.
         while read < reads {
             sum = sum.wrapping_add(sum_of(read));
             read += BLOCK;
         }
-        // SAFETY: one element per thread.
+        // SAFETY: the output has one element per thread, at the thread's number.
         unsafe { d.store(dst, block * BLOCK + thread, sum) };
     }
 }

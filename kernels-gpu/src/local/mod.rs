@@ -1,5 +1,5 @@
-//! The local standard deviation in windows of any size: how the kernels that [slide](crate::windows::Sliding) or sum
-//! [in order](crate::windows::OrderedRows) end a window.
+//! The local standard deviation in windows of any size: the final step on the sums of a window, for the kernels that
+//! [slide](crate::windows::Sliding) and for those that sum [in order](crate::windows::OrderedRows).
 
 mod sliding;
 
@@ -16,7 +16,7 @@ impl<O: Pixel> FinishOrdered<f64, O, 2> for Deviation {
     }
 }
 
-/// Returns the standard deviation of a window with these sums of samples and of their squares.
+/// Returns the standard deviation of a window from the sums of its samples and of their squares.
 #[inline(always)]
 fn deviation<D: Device>(d: D, sums: [f64; 2], [width, height]: [u32; 2]) -> f64 {
     let count = width as f64 * height as f64;

@@ -5,8 +5,8 @@ use crate::device::Device;
 use crate::windows::{rounded, Finish, Sums, Whole, ONES, QUAD};
 use apron_abi::SlidingParams;
 
-/// Takes the deviation of a window. An estimate decides nearly every output; the others are
-/// computed as they are defined.
+/// The final step of a local deviation. An estimate decides nearly every output; the others are computed by
+/// [`deviation`].
 pub struct Deviation;
 
 impl<W: Whole> Finish<W, 2> for Deviation {
@@ -19,7 +19,7 @@ impl<W: Whole> Finish<W, 2> for Deviation {
             let value = estimate(d, variance(d, numbers(sums[k]), count)) * p.factor;
             if p.out_float != 0 {
                 bits[k] = (value as f32).to_bits();
-                // Whether the bits that an f32 does not have are far from half: by 2^-40.
+                // Whether the 29 bits that an f32 does not have are far from half: by a relative distance of 2^-40.
                 let rest = value.to_bits() as u32 & ((1 << 29) - 1);
                 clear &= rest.wrapping_sub((1 << 28) - (1 << 12)) > 1 << 13;
             } else {
@@ -29,7 +29,7 @@ impl<W: Whole> Finish<W, 2> for Deviation {
             }
         }
         let mut k = 0;
-        // One quad in thousands, in a loop that is not unrolled, since the code is long.
+        // Taken by one quad in thousands. The loop is not unrolled, since the code is long.
         while !clear && k < QUAD as u32 {
             // Opaque, so that no iteration is peeled off.
             let number = d.anew(k);
@@ -47,8 +47,8 @@ impl<W: Whole> Finish<W, 2> for Deviation {
     }
 }
 
-/// Returns about the square root of a number that is 0 or at least 1, with a relative error below 2^-42: one step of
-/// Newton's method, which leaves 1.5 times the square of the seed's.
+/// Approximates the square root of a number that is 0 or at least 1, with a relative error below 2^-42: by one step of
+/// Newton's method, whose error is 1.5 times the square of the seed's.
 #[inline(always)]
 fn estimate<D: Device>(d: D, number: f64) -> f64 {
     let seed = if number > 0.0 { d.near_reciprocal_sqrt(number as f32) as f64 } else { 0.0 };

@@ -1,6 +1,6 @@
 //! Replaces every sample by the bilinear interpolation of its entries in the tables of the four tiles around it.
 //!
-//! Per sample: five global loads, four of them from tables, which for bytes are small and so in the caches.
+//! Per sample: five global loads, four of them from tables; the tables of bytes are small and stay in the caches.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -52,7 +52,7 @@ impl<T: Valued> Body for Blend<T> {
         let first = (y as u64 * p.width as u64 + x as u64) * p.channels as u64;
         let mut channel = 0;
         while channel < p.channels {
-            // SAFETY: inside the image; the tables of every tile have an entry for each value.
+            // SAFETY: the pixel is inside the image; the tables of every tile have an entry for each value.
             unsafe {
                 let value = d.load(src, first + channel as u64).value();
                 let entry = |row: u32, column: u32| {

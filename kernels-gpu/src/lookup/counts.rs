@@ -1,5 +1,5 @@
-//! Counts of the values of tiles of 16-bit samples: more counters than shared memory holds, so by slices of the
-//! values.
+//! Histograms of tiles of 16-bit samples. Shared memory does not hold 65536 counters, so a block counts one slice of
+//! the values.
 //!
 //! ```text
 //! zero the block's counters, one per value of one slice; barrier
@@ -34,7 +34,7 @@ impl Body for Counts {
         let (counters, thread) = (Shared::<u32>::at(0), d.thread_x());
         let mut counter = thread;
         while counter < SLICE_CELLS {
-            // SAFETY: inside the counters; each counter is one thread's.
+            // SAFETY: the counter is below `SLICE_CELLS`, the number of counters; one thread writes each.
             unsafe { d.shared_store(counters, counter, 0) };
             counter += SLICES_BLOCK;
         }
@@ -51,7 +51,7 @@ impl Body for Counts {
             let mut x = thread % 32;
             while x < p.tile_width {
                 let pixel = row + reflected(left + x, p.width) as u64;
-                // SAFETY: inside the image; a counter of the slice.
+                // SAFETY: row and column are reflected into the image; `place` is checked.
                 unsafe {
                     let sample = d.load(src, pixel * p.channels as u64 + channel as u64);
                     // Values below the slice wrap to large numbers.
@@ -69,7 +69,7 @@ impl Body for Counts {
         let first = (tile * p.channels + channel) as u64 * WIDE_VALUES as u64 + start as u64;
         let mut counter = thread;
         while counter < SLICE_CELLS {
-            // SAFETY: inside the tile's counts; no thread changes the counters any more.
+            // SAFETY: the slice is part of the tile's counts; no thread changes the counters after the barrier.
             unsafe { d.store(counts, first + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }

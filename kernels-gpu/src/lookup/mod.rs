@@ -1,5 +1,5 @@
-//! Lookup tables: bytes replaced by their entries, the table that equalises a histogram of bytes, and the tables that
-//! equalise by tiles, for bytes and 16-bit samples.
+//! Lookup tables: the replacement of bytes by their entries; the table that equalises a histogram of bytes; the tables
+//! that equalise by tiles (CLAHE), for bytes and 16-bit samples.
 
 mod blend;
 mod counts;

@@ -28,7 +28,7 @@ impl Body for Table {
         let (tables, thread) = (Shared::<u32>::at(0), d.thread_x());
         let mut entry = thread;
         while entry < p.tables * BYTE_BINS {
-            // SAFETY: inside the tables; each entry is one thread's.
+            // SAFETY: the buffer and shared memory hold `tables * 256` entries; one thread copies each.
             unsafe { d.shared_store(tables, entry, d.load(Global::<u8>::at(p.table), entry as u64) as u32) };
             entry += LOOKUP_BLOCK;
         }
@@ -41,7 +41,7 @@ impl Body for Table {
         while at < sixteens {
             // Channel of the first byte of 16, and then of each byte that follows.
             let mut channel = channel_of(at * 16, p.tables);
-            // SAFETY: at < sixteens; a byte's entry is in its channel's table.
+            // SAFETY: at < sixteens, the whole groups of 16 bytes; each table has an entry for every byte.
             unsafe {
                 let mut words = d.load_words(from, at * WORDS_AT_ONCE);
                 for w in 0..4 {
@@ -61,7 +61,7 @@ impl Body for Table {
         let tail = sixteens * 16 + first;
         if tail < p.samples {
             let channel = channel_of(tail, p.tables);
-            // SAFETY: tail < samples; a byte's entry is in its channel's table.
+            // SAFETY: tail < samples; each table has an entry for every byte.
             unsafe {
                 let byte = d.load(src, tail) as u32;
                 d.store(dst, tail, d.shared_load(tables, channel * BYTE_BINS + byte) as u8);

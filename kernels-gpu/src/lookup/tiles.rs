@@ -1,13 +1,14 @@
-//! Tables of tiles: the cumulative histogram of each tile, clipped at a limit; the excess is spread over all values.
+//! Tables of tiles of bytes (CLAHE): a tile's table is the cumulative sum of its histogram, clipped at a limit, with
+//! the excess spread over all values.
 //!
 //! ```text
 //! zero the counters; barrier
 //! each warp, one row of the tile after another: count the bytes, with reflect101 past the image's end; barrier
-//! each thread sums the excess of all counts over the limit, then the clipped counts up to its value: its value's entry
+//! each thread sums the excess of all counts over the limit, then the clipped counts up to its value: its entry
 //! ```
 //!
 //! 1 KiB of shared memory. Per byte of the image: one global load, `channels` bytes apart, and one shared atomic; two
-//! barriers per block; 512 shared loads per thread, all threads from the same word.
+//! barriers per block; up to 512 shared loads per thread, all broadcasts.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -27,7 +28,7 @@ impl Body for Tiles {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, tables: Global<u8>, p: &TilesParams) {
         let (counters, value) = (Shared::<u32>::at(0), d.thread_x());
-        // SAFETY: one counter per thread.
+        // SAFETY: the block has 256 threads, one per counter.
         unsafe { d.shared_store(counters, value, 0) };
         d.barrier();
 
@@ -41,7 +42,7 @@ impl Body for Tiles {
             let mut x = value % 32;
             while x < p.tile_width {
                 let pixel = row + reflected(left + x, p.width) as u64;
-                // SAFETY: inside the image; a counter for each byte.
+                // SAFETY: row and column are reflected into the image; every byte has a counter.
                 unsafe {
                     let byte = d.load(src, pixel * p.channels as u64 + channel as u64);
                     d.shared_increment(counters, byte as u32);
@@ -53,14 +54,14 @@ impl Body for Tiles {
         d.barrier();
 
         let (mut above, mut other) = (0, 0);
-        // Not unrolled: the unrolled loops would take more registers than there are.
+        // Not unrolled, since the unrolled loops would spill registers.
         while other < d.anew(BYTE_BINS) {
-            // SAFETY: a counter, which no thread changes any more.
+            // SAFETY: `other` is below 256; no thread changes the counters after the barrier.
             above += unsafe { d.shared_load(counters, other) }.saturating_sub(p.limit);
             other += 1;
         }
         let (each, rest) = (above / BYTE_BINS, above % BYTE_BINS);
-        // The remainder goes to single values, at a constant distance.
+        // The remainder of the excess goes to single values, a constant step apart.
         let step = BYTE_BINS.checked_div(rest).unwrap_or(BYTE_BINS);
         let (mut sum, mut other) = (0, 0);
         let (mut next, mut given) = (0, 0);
@@ -75,12 +76,12 @@ impl Body for Tiles {
             other += 1;
         }
         let entry = u8::from_sum(sum as f32 * p.scale);
-        // SAFETY: one entry per thread.
+        // SAFETY: the output has 256 entries per channel and tile, one per thread of the block.
         unsafe { d.store(tables, ((tile * p.channels + channel) * BYTE_BINS + value) as u64, entry) };
     }
 }
 
-/// Returns the position inside an axis that replaces a position at or past its end.
+/// Returns the position that reflect101 substitutes for a position past the end of an axis.
 #[inline(always)]
 pub(super) fn reflected(position: u32, length: u32) -> u32 {
     BorderMode::Reflect101.map(position as i32, length as i32).unwrap_or(0) as u32

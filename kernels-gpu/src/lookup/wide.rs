@@ -1,9 +1,9 @@
-//! The tables of tiles of 16-bit samples, from their counts: one block per table, 2048 values per warp.
+//! Tables of tiles of 16-bit samples (CLAHE), from their histograms: one block per table, 2048 values per warp.
 //!
 //! ```text
 //! each warp sums the excess of its counts over the limit; barrier; the warps' sums are added
-//! each warp sums its clipped counts; barrier; the sums of the warps before are added
-//! each warp, 32 values at a time: the clipped counts up to each value, and its entry
+//! each warp sums its clipped counts; barrier; the sums of the warps with lower values are added
+//! each warp, 32 values at a time: a scan of the clipped counts up to each value, and its entry
 //! ```
 //!
 //! 256 bytes of shared memory. Per value: three global loads and a store, coalesced; two barriers per block.
@@ -22,7 +22,7 @@ pub struct WideTables;
 /// Values per warp.
 const OWN: u32 = WIDE_VALUES / (WIDE_BLOCK / 32);
 
-/// Returns the sum of the lanes' numbers, to every lane.
+/// Returns, in every lane, the sum of the numbers of all lanes.
 #[inline(always)]
 fn of_warp<D: Device>(d: D, lane: u32, number: u32) -> u32 {
     let mut sum = number;
@@ -44,7 +44,7 @@ impl Body for WideTables {
         let (lane, warp) = (d.thread_x() % 32, d.thread_x() / 32);
         let first = (d.block_x() * p.channels + d.block_y()) as u64 * WIDE_VALUES as u64;
         let (start, end) = (warp * OWN, warp * OWN + OWN);
-        // SAFETY: called for values of a sample.
+        // SAFETY: called for values below 65536, which the table's counts have.
         let count = |value: u32| unsafe { d.load(counts, first + value as u64) };
 
         let (aboves, sums) = (Shared::<u32>::at(0), Shared::<u32>::at(WIDE_BLOCK / 32 * 4));
@@ -55,14 +55,14 @@ impl Body for WideTables {
         }
         let above = of_warp(d, lane, above);
         if lane == 0 {
-            // SAFETY: one place per warp.
+            // SAFETY: the array has one place per warp, written by lane 0.
             unsafe { d.shared_store(aboves, warp, above) };
         }
         d.barrier();
-        // SAFETY: each lane loads one warp's sum, which no thread changes any more.
+        // SAFETY: the block has 32 warps; each lane loads the sum of one, which no thread changes after the barrier.
         let above = of_warp(d, lane, unsafe { d.shared_load(aboves, lane) });
         let (each, rest) = (above / WIDE_VALUES, above % WIDE_VALUES);
-        // The remainder goes to single values, at a constant distance.
+        // The remainder of the excess goes to single values, a constant step apart.
         let step = WIDE_VALUES.checked_div(rest).unwrap_or(1);
         let clipped = |value: u32| {
             let place = value.checked_div(step).unwrap_or(0);
@@ -77,7 +77,7 @@ impl Body for WideTables {
         }
         let sum = of_warp(d, lane, sum);
         if lane == 0 {
-            // SAFETY: one place per warp.
+            // SAFETY: the array has one place per warp, written by lane 0.
             unsafe { d.shared_store(sums, warp, sum) };
         }
         d.barrier();
@@ -96,7 +96,7 @@ impl Body for WideTables {
                 apart *= 2;
             }
             let entry = u16::from_sum((before + upto) as f32 * p.scale);
-            // SAFETY: each entry is one thread's.
+            // SAFETY: a value below `end` is one of this warp's 2048, and of one lane.
             unsafe { d.store(tables, first + value as u64, entry) };
             before += d.shuffle(upto, 31);
             value += 32;

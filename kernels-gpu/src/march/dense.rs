@@ -1,7 +1,7 @@
 //! A dense square mask over a strip of the image, in registers: see [`march`](super).
 //!
-//! Per output: one global load (and the halo's share), one shared load of 16 bytes per group of four (f32) or sixteen
-//! (bytes) samples of the window, K * K multiply-adds whose tap is an operand in constant memory.
+//! Per output: one global load (and the halo's share), K * K multiply-adds whose tap is an operand in constant memory.
+//! Per thread and input row: one shared load of up to 16 bytes for each group of `P` samples of its window.
 
 use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
@@ -40,7 +40,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
         for j in (0..K).rev() {
             let mut some = if j == 0 { [start; P] } else { sums[j - 1] };
             for i in 0..K {
-                // SAFETY: the mask has K * K taps.
+                // SAFETY: the launch's taps are the K * K taps of the mask.
                 let tap = unsafe { T::Sum::tap(d, (j * K + i) as u32) };
                 for k in 0..P {
                     some[k] = d.fma(tap, window[k + i * C], some[k]);
@@ -53,7 +53,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     #[inline(always)]
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
         const { assert!(K * K <= 2 * WARP as usize) };
-        // Up to two products per lane, which are exact in f64: adding them equals fused multiply-adds.
+        // Up to two products per lane, exact in f64, so that adding them in order equals fused multiply-adds.
         let (lane, count) = (d.thread_x() % WARP, (last + 1) * (last + 1));
         let product = |at: u32| {
             if at < count {

@@ -1,23 +1,24 @@
 //! Marching: blocks that compute a strip of the image row by row, and read each input row once.
 //!
-//! A block of [`MARCH_BLOCK`] threads computes a strip, a few adjacent samples per thread, over a number of output
-//! rows. Input rows pass through a ring of [`march_stages`](apron_abi::march_stages) stages in shared memory, stored
-//! as in the image. Bulk asynchronous copies fill them several rows ahead, so that no thread waits for global memory.
-//! A thread keeps the sums of all output rows whose mask covers the current input row, and adds the row's
-//! contribution to each:
+//! A block of [`MARCH_BLOCK`] threads computes a strip of `p.rows` output rows, `P` adjacent samples per thread. Input
+//! rows pass through a ring of [`march_stages`](apron_abi::march_stages) stages in shared memory, packed as in the
+//! image. Bulk asynchronous copies fill the stages several rows ahead, so that no thread waits for global memory. A
+//! thread keeps the sums of all output rows whose mask covers the current input row, and adds the row's contribution to
+//! each:
 //!
 //! ```text
 //! for each input row under the strip:
-//!     wait until it is complete; barrier         (no thread reads the rows above the mask any more)
-//!     start copying a row into the stage of one of these
+//!     wait until the row is complete; barrier    (no thread reads the rows above the mask any more)
+//!     start copying a later row into the stage of a row above the mask
 //!     sums[k] = sums[k - 1] + contribution of this row under mask row k      (from the last k down)
 //!     store sums[last]
 //! ```
 //!
-//! A sum moves to the next register in the addition itself, so nothing is shifted. In the few blocks with samples
-//! outside the image, threads fill these in: f32 samples one per thread, by copies as far ahead; packed samples one
-//! word per thread, from the row itself once it is complete. Rows that are no multiple of 16 bytes cannot be copied
-//! in bulk: threads copy their words, and samples that start inside a word are shifted when a thread reads them.
+//! A sum moves to the next register in the addition itself, so no instruction is spent on moves. In the few blocks with
+//! samples outside the image, threads fill these samples in: f32 samples one per thread, by asynchronous copies equally
+//! far ahead; packed samples one word per thread, from the row's stage once the row is complete. Rows whose length is
+//! no multiple of 16 bytes cannot be copied in bulk: threads copy their words, and windows that start inside a word are
+//! shifted as they are read.
 //!
 //! Launch contract: the device has bulk asynchronous copies, the buffers are as large as the parameters say and start
 //! at multiples of 16 bytes, rows have 16 bytes or more, the shared memory is [`apron_abi::march_bytes`], and the
@@ -37,21 +38,22 @@ use apron_abi::{march_across, Accumulator, Element, MarchParams, MARCH_BLOCK};
 use results::Results;
 pub(crate) use ring::Ring;
 
-/// Most samples of a row that a thread needs: its outputs, and the mask over four channels.
+/// Most samples of a row that a thread needs: those under its outputs, and the halo of the widest mask over four
+/// channels.
 pub(crate) const WINDOW: usize = 72;
 
-/// How a filter of `K` x `K` taps processes a row.
+/// A filter of `K` x `K` taps: how it adds an input row to the sums, and how it sums a doubtful output again.
 pub trait Rows<const P: usize, const K: usize, const C: usize> {
     /// Whether the mask is dense.
     const DENSE: bool;
-    /// Adds a row to the sums of `P` adjacent outputs, for each row of the mask, and moves each sum on by one mask
-    /// row; new sums start at `start`. Sample `i * C + p` of the window is under mask column `i` of output `p`.
+    /// Adds an input row to the sums of `P` adjacent outputs, under each row of the mask, and moves each sum on by one
+    /// mask row; new sums start at `start`. Sample `i * C + p` of the window is under mask column `i` of output `p`.
     ///
     /// # Safety
     /// The launch's taps are the filter's.
     unsafe fn add<D: Device, S: Samples>(d: D, sums: &mut [[S::Sum; P]; K], window: &[S::Sum; WINDOW], start: S::Sum);
-    /// Returns the sum of one output in f64, from f32 taps, computed by a warp together; `sample(j, i)` is under row
-    /// `j` and column `i` of the mask, and `last` is the number of its last row and column.
+    /// Returns the sum of one output in f64, from f32 taps, computed by all threads of a warp; `sample(j, i)` is under
+    /// row `j` and column `i` of the mask, and `last` is the index of the last row and column.
     ///
     /// # Safety
     /// As [`add`](Rows::add); all threads of the warp call this, for the same output.
@@ -109,8 +111,8 @@ unsafe fn march<
             ring.wait(row);
             d.barrier();
             ring.bring(row + p.ahead);
-            // Warps past the row only copy: bytes have the widest strips, of which a row of any length often needs only
-            // a few samples more. Asked anew, so that there is one loop and not one for each answer.
+            // Warps past the row's end only copy: strips of bytes are the widest, and the last one of a row often has
+            // few samples. Recomputed for each row, so that the compiler does not duplicate the loop.
             let before = || (d.anew(d.thread_x()) % WARP * P as u32) as i32;
             if const { PIECES || S::OF_WORD < 4 } || first - before() < samples {
                 F::add::<D, S>(d, &mut sums, &ring.window(row), S::start(p));

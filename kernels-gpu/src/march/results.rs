@@ -1,22 +1,20 @@
-//! Rounding and storing the sums of a march.
+//! Rounding and storing the sums of a march. f32 sums of bytes are checked:
 //!
-//! Sums of bytes in f32 are checked:
+//! The error of a sum is at most the parameters' `slack`, which the plan computes. Sums start at `-slack`, so that the
+//! exact sum lies between the computed sum `s` and `s + 2 * slack`. If both round to one byte, that is the result.
+//! Otherwise, for one sum in several thousand, the threads of the warp compute the sum again in f64, from the rows
+//! under the mask, which are still in the ring. If the taps make every f32 sum exact, the slack is 0, and nothing is
+//! checked.
 //!
-//! A sum in f32 is off by at most the parameters' `slack`, which the plan computes. Sums start at `-slack`, so that
-//! the true sum lies between the computed sum and that plus twice the slack. Where both round to one byte, that is
-//! the result. Otherwise, for one sum in several thousand, the threads of the warp compute the sum again in f64, from
-//! the rows under the mask, which are still in the ring. Where taps are such that sums in f32 are exact, the slack is
-//! 0, and nothing is checked.
-//!
-//! Per output: three quarters of an instruction to unpack each byte of the window, half an instruction to round and
-//! pack, one and three quarters to check.
+//! Cost: three quarters of an instruction to unpack each byte of the window; per output, half an instruction to round
+//! and pack, and one and three quarters to check.
 
 use super::{Ring, Rows};
 use crate::device::Device;
 use crate::samples::{Doubles, Packed, Place, Samples, WARP};
 use apron_abi::{FromSum, Half, BYTE_UNIT};
 
-/// A type of samples whose sums are stored as the results of a thread's `P` outputs.
+/// A sample type for which a thread rounds, packs and stores its `P` sums.
 pub(super) trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
     /// Stores a thread's outputs whose windows end at input row `row`.
     ///
@@ -98,14 +96,14 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
                 doubtful |= (differ & 0x0101_0101) << w;
             }
             if d.ballot(doubtful != 0) != 0 {
-                // Threads beyond the row repeat the window of the last one in it: if its sum is doubtful, so are all of
-                // theirs, and none is stored.
+                // Threads past the row's end repeat the window of the last thread in the row; their sums, doubtful if
+                // its sums are, are not stored.
                 for sample in 0..P as i32 {
                     let outside = place.first + sample < 0 || place.first + sample >= place.samples;
                     doubtful &= !((outside as u32) << (sample % 4 * 8 + sample / 4));
                 }
                 let asking = d.ballot(doubtful != 0);
-                // SAFETY: the rows are in the ring.
+                // SAFETY: the ring still holds all rows under the mask, and the ballot makes the branch uniform.
                 unsafe { settle::<D, F, P, K, C, PIECES>(ring, row, &mut words, doubtful, asking) };
             }
         }
@@ -114,8 +112,8 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
     }
 }
 
-/// Replaces doubtful bytes, one per bit of `doubtful`, by what their sums in f64 round to. The threads of a warp sum
-/// together for each lane in `asking`: a single thread would delay its block for long.
+/// Replaces doubtful bytes, one per bit of `doubtful`, by their rounded f64 sums. All threads of the warp compute each
+/// sum, for one lane of `asking` after the other: a single thread would delay its block for long.
 ///
 /// # Safety
 /// The rows under the mask are in the ring, `row` is the current input row, and all threads of the warp are here.
@@ -128,7 +126,7 @@ unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, co
     mut asking: u32,
 ) {
     let (d, own) = (ring.d, ring.d.thread_x() % WARP);
-    // A parameter, so that loops up to it are not unrolled: see the parameters.
+    // A parameter of the launch, so that loops up to this bound are not unrolled.
     let last = ring.p.halo_rows;
     while asking != 0 {
         let lane = asking.trailing_zeros();
@@ -136,10 +134,11 @@ unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, co
         let (word, byte) = (bit % 8, bit / 8);
         let start = d.shuffle(ring.window_start(), lane) + word * 4 + byte;
         let sample = |j: u32, i: u32| {
-            // SAFETY: under the mask.
+            // SAFETY: the row is one of those under the mask, and the sample is in its stage.
             unsafe { ring.sample(row - last + j, start + i * C as u32) as f64 }
         };
-        // SAFETY: the launch's taps are the filter's. The unit is a power of two, and may be applied last.
+        // SAFETY: the launch's taps are the filter's, and all threads of the warp are here. The unit is a power of two,
+        // and may be applied last.
         let sum = unsafe { F::exact(d, last, sample) } * BYTE_UNIT as f64;
         if own == lane {
             let result = u8::from_sum(sum) as u32;

@@ -9,28 +9,30 @@ use apron_abi::{
 };
 use core::marker::PhantomData;
 
-/// The ring, as one thread sees it, in words of 32 bits.
+/// The ring and a thread's part in filling it. Stages hold 32-bit words.
 ///
 /// Rows of whole `PIECES` of 16 bytes are filled by bulk asynchronous copies, others by threads. A stage holds the
-/// words of the buffer: a row that starts inside a word starts at the same place in its stage.
+/// words of the buffer: a row that starts inside a word starts at the same bit of a word in its stage.
 pub(crate) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize, const PIECES: bool> {
     pub(super) d: D,
     pub(super) p: &'p MarchParams,
     src: Global<u32>,
     samples: PhantomData<S>,
     input_rows: u32,
-    /// Samples of the strip left of the image; the first sample inside, and their number; samples right of the image.
+    /// Number of samples of the strip left of the image; first image sample under the strip; number of samples inside
+    /// the image; number of samples right of the image.
     before: u32,
     begin: u32,
     inside: u32,
     behind: u32,
-    /// For one sample per word: the sample outside the image that this thread fills in, and its source in the row;
-    /// [`NONE`] where it fills in none, and where the source is the constant.
+    /// For one sample per word: the sample outside the image that this thread fills in, or [`NONE`]; and the sample of
+    /// the image's row that replaces it, or [`NONE`] for the constant.
     beside: u32,
     column: u32,
-    /// The thread whose window this one reads: itself, or past the last output the last thread with an output.
+    /// The thread whose window this thread reads: its own number, or if it has no output, that of the last thread with
+    /// an output.
     seer: u32,
-    /// Whether the image has all words of every row, as in most blocks.
+    /// Whether every word of every row is copied from the image, as in most blocks; never with a constant border.
     plain: bool,
     /// Whether this thread takes part in copying rows.
     busy: bool,
@@ -44,9 +46,9 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
 {
     /// Words per row in shared memory.
     const WORDS: u32 = march_samples(S::Element::TYPE, P as u32, K as u32, C as u32) / S::OF_WORD;
-    /// Stages of the ring, one row each.
+    /// Number of stages of the ring; a stage holds one row.
     const STAGES: u32 = march_stages(S::Element::TYPE, S::SUMS, K as u32);
-    /// Samples of the strip before the first that an output needs.
+    /// Samples of the strip before the first one that an output needs.
     const LEAD: u32 = march_lead(S::Element::TYPE, K as u32, C as u32);
     /// Samples that an output needs in addition to its own.
     const HALO: u32 = ((K - 1) * C) as u32;
@@ -65,7 +67,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         input_rows: u32,
     ) -> Self {
         let border = BorderMode::from_u32(p.border);
-        // Samples that threads with outputs in the image need, and the part of them inside the image.
+        // Samples that threads with outputs need, and the part of these samples inside the image.
         let outputs = p.out_samples as i32 - (strip_left - p.left) - p.first;
         let threads = (outputs as u32).div_ceil(P as u32);
         let needed = (Self::LEAD + threads * P as u32 + Self::HALO).next_multiple_of(march_piece(S::Element::TYPE));
@@ -95,7 +97,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
             beside = if thread < before { thread } else { thread + inside };
             column = source(thread);
         }
-        // SAFETY: the mbarriers and the lists are in shared memory, and no thread uses them before the barrier.
+        // SAFETY: the launch's shared memory has room for the mbarriers and both lists; each element is written by one
+        // thread, and read after the barrier.
         unsafe {
             if S::OF_WORD > 1 {
                 let mut sample = thread;
@@ -142,13 +145,13 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// The image row that replaces each row of the strip, or [`NONE`].
     const LIST: Shared<u32> = Shared::at(Self::STAGES * (Self::WORDS * 4 + 8));
 
-    /// The samples of a row that replace the samples outside the image, or [`NONE`]: for packed samples only.
+    /// The samples of an image row that replace the samples outside the image, or [`NONE`]; for packed samples only.
     const SOURCES: Shared<u32> = Shared::at(Self::LIST.offset + MARCH_ROWS * 4);
 
     /// Returns the index of the first sample of the image row that replaces a row of the strip.
     #[inline(always)]
     unsafe fn image_row(&self, row: u32) -> Option<u64> {
-        // SAFETY: in the list, which is complete.
+        // SAFETY: the list has all input rows, and is complete since the barrier in `start`.
         match unsafe { self.d.shared_load(Self::LIST, row) } {
             NONE => None,
             mapped => Some(mapped as u64 * self.p.row_stride as u64),
@@ -165,20 +168,20 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         unsafe { self.d.shared_load(Self::LIST, row).wrapping_mul(self.p.row_stride) % S::OF_WORD }
     }
 
-    /// Returns the number of whole words in the buffer.
+    /// Returns the number of whole words in the buffer: the last word of the image may end after the buffer.
     #[inline(always)]
     fn whole_words(&self) -> u64 {
         let last = (self.p.height - 1) as u64 * self.p.row_stride as u64;
         (last + self.p.samples as u64) / S::OF_WORD as u64
     }
 
-    /// Starts copying a row into its stage, if there is such a row.
+    /// Starts copying a row into its stage, if `row` is below the number of input rows.
     #[inline(always)]
     pub(crate) unsafe fn bring(&self, row: u32) {
         if !self.busy {
             return;
         }
-        // SAFETY: as below.
+        // SAFETY: no thread reads the row's stage before the next barrier, by the order of the march.
         unsafe {
             if self.plain && PIECES {
                 if row < self.input_rows {
@@ -200,20 +203,20 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     unsafe fn copy(&self, row: u32, start: u64) {
         let to = Shared::at(Self::stage(row).offset + self.before / S::OF_WORD * 4);
         let (from, count) = ((start + self.begin as u64) / S::OF_WORD as u64, self.inside / S::OF_WORD);
-        // SAFETY: source and destination are in the image's row and in the stage, which no thread reads before the
-        // next barrier; they start and end at multiples of 16 bytes.
+        // SAFETY: the source is in the image's row, the destination in the stage, which no thread reads before the next
+        // barrier; both start and end at multiples of 16 bytes.
         unsafe { self.d.bulk_copy(to, self.src, from, count, Self::mbarrier(row)) };
     }
 
-    /// Starts copying a row for which one bulk copy does not suffice; for packed samples without the samples outside
-    /// the image.
+    /// Starts copying a row that a single bulk copy does not fill; packed samples outside the image are left to
+    /// [`complete`](Ring::complete).
     #[inline(always)]
     unsafe fn bring_some(&self, row: u32) {
         let (d, stage) = (self.d, Self::stage(row));
-        // Recomputed, as in `complete_words`.
+        // Recomputed, to save registers, as in `complete_words`.
         let (thread, before) = (d.anew(d.thread_x()), d.anew(self.before));
         let constant = S::constant(self.p.constant);
-        // SAFETY: in the stage, which no thread reads before the next barrier, and in the buffer.
+        // SAFETY: words of the stage, which no thread reads before the next barrier; words and samples of the buffer.
         unsafe {
             let (first, inside) = (before / S::OF_WORD, d.anew(self.inside));
             let words = (inside + self.shift(row)).div_ceil(S::OF_WORD);
@@ -256,7 +259,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Waits until the first row is complete enough for [`complete`](Ring::complete).
+    /// Waits until [`complete`](Ring::complete) may read row 0.
     #[inline(always)]
     pub(crate) unsafe fn wait_for_first(&self) {
         if S::OF_WORD > 1 && !PIECES {
@@ -265,14 +268,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Fills in the packed samples of a row outside the image, if there is such a row: their sources may lie anywhere
-    /// in the row, and mostly are in its stage.
+    /// Fills in a row's packed samples outside the image, if `row` is below the number of input rows. Their sources may
+    /// be anywhere in the image's row; most of them are in the stage.
     #[inline(always)]
     pub(crate) unsafe fn complete(&self, row: u32) {
         if S::OF_WORD == 1 || self.plain || row >= self.input_rows {
             return;
         }
-        // SAFETY: the row's copy is complete, or `complete_words` waits for it.
+        // SAFETY: the row's words are complete since the last barrier, or `complete_words` waits for the bulk copy.
         unsafe {
             if PIECES {
                 self.complete_words(row);
@@ -282,7 +285,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// As `complete`, where every word is either inside or outside.
+    /// As `complete`, if every word is either inside or outside the image.
     #[inline(always)]
     unsafe fn complete_words(&self, row: u32) {
         let d = self.d;
@@ -293,8 +296,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
         let word = if thread < before { thread } else { thread + self.inside / S::OF_WORD };
         let mut samples = S::constant(self.p.constant);
-        // SAFETY: this thread's word is in the stage, where no thread reads it before the next barrier, and its
-        // sources are in the row.
+        // SAFETY: this thread's word is in the stage, and no thread reads it before the next barrier; its sources are
+        // in the image's row.
         unsafe {
             d.mbarrier_wait(Self::mbarrier(row), row / Self::STAGES);
             if let Some(start) = self.image_row(row) {
@@ -320,7 +323,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// As `complete`, where words may be partly inside.
+    /// As `complete`, if words may be partly inside.
     #[inline(always)]
     unsafe fn complete_samples(&self, row: u32) {
         let d = self.d;
@@ -351,10 +354,10 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
                         d.shared_load(Self::SOURCES, before + at - end)
                     };
                     if column != NONE {
-                        // From a word of the stage that no other thread writes, if it is there.
+                        // Read from the stage if its word is there and no other thread writes it, else from the image.
                         let at = start.wrapping_add(column.wrapping_sub(self.begin));
                         let from = at / S::OF_WORD;
-                        // Left of the strip indices wrap, but such samples are not in the stage.
+                        // Indices of samples left of the strip wrap; `is_here` excludes them.
                         let next = from.wrapping_add(1).wrapping_mul(S::OF_WORD);
                         let inside = from * S::OF_WORD >= start && next <= end;
                         let came = (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
@@ -372,24 +375,24 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Returns the bits of a sample from the image; its image row starts at sample `start`.
+    /// Loads the bits of a sample from the image; its image row starts at sample `start`.
     #[inline(always)]
     unsafe fn far_sample(&self, start: u64, column: u32) -> u32 {
-        // SAFETY: in the row.
+        // SAFETY: the border mapped the column into the row.
         unsafe { S::load_bits(self.d, self.src.address, start + column as u64) }
     }
 
     /// Returns the bits of sample `at` of a stage.
     #[inline(always)]
     unsafe fn bits_at(&self, row: u32, at: u32) -> u32 {
-        // SAFETY: inside the stage.
+        // SAFETY: `at` is below the samples of a stage.
         let word = unsafe { self.d.shared_load(Self::stage(row), at / S::OF_WORD) };
         let bits = 32 / S::OF_WORD;
         word >> (at % S::OF_WORD * bits) << (32 - bits) >> (32 - bits)
     }
 
-    /// Waits until a row is complete; what threads copied of it is visible to others after the next barrier, and for
-    /// packed samples that threads copied also the next row.
+    /// Waits until a row is complete. Words that threads copied are visible to other threads after the next barrier;
+    /// if threads copy packed samples, this also waits for the next row, which [`complete`](Ring::complete) reads.
     #[inline(always)]
     pub(crate) unsafe fn wait(&self, row: u32) {
         if PIECES {
@@ -411,7 +414,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         let end = lead + P as u32 + Self::HALO;
         let (first, count) = ((self.seer + skipped) * group, end.div_ceil(P as u32) * group);
         let mut words = [0; WINDOW];
-        // SAFETY: inside the stage, which is complete.
+        // SAFETY: a stage has the words of all windows, and is complete since the barrier.
         unsafe {
             for n in 0..count / group {
                 let (stage, at) = (Self::stage(row), first + n * group);
@@ -454,10 +457,10 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         Self::LEAD + self.seer * P as u32
     }
 
-    /// Returns the bits of a sample, relative to the strip's first, of a row that is still in the ring.
+    /// Returns the bits of sample `index`, relative to the strip's first, of a row that is still in the ring.
     #[inline(always)]
     pub(super) unsafe fn sample(&self, row: u32, index: u32) -> u32 {
-        // SAFETY: inside the stage.
+        // SAFETY: the callers' samples are under windows, which are in the stage.
         unsafe { self.bits_at(row, index + self.shift(row)) }
     }
 }

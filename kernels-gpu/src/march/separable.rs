@@ -1,8 +1,8 @@
-//! Both passes of a separable filter over a strip of the image, in registers: see [`march`](super). The sums between
-//! the passes are never in memory.
+//! Both passes of a separable filter over a strip of the image: see [`march`](super). The sums between the passes stay
+//! in registers.
 //!
-//! Per output: one global load (and the halo's share), one shared load of 16 bytes per group of four (f32) or sixteen
-//! (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in constant memory.
+//! Per output: one global load (and the halo's share), 2 K multiply-adds whose tap is an operand in constant memory.
+//! Per thread and input row: one shared load of up to 16 bytes for each group of `P` samples of its window.
 
 use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
@@ -41,7 +41,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     unsafe fn add<D: Device, T: Samples>(d: D, sums: &mut [[T::Sum; P]; K], window: &[T::Sum; WINDOW], start: T::Sum) {
         let mut row = [T::Sum::ZERO; P];
         for i in 0..K {
-            // SAFETY: there are K taps per axis.
+            // SAFETY: the launch's taps are K along the rows and, from `tap_stride(K)` on, K along the columns.
             let tap = unsafe { T::Sum::tap(d, i as u32) };
             for k in 0..P {
                 row[k] = d.fma(tap, window[k + i * C], row[k]);
@@ -59,7 +59,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
 
     #[inline(always)]
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
-        // Each lane sums one row.
+        // Lane `j` sums row `j`.
         let (j, mut row) = (d.thread_x() % WARP, 0.0);
         if j <= last {
             let mut i = 0;

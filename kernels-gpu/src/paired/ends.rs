@@ -1,13 +1,13 @@
-//! The ends of the paired kernels: the pointwise operation, and its results in the output's type.
+//! The final step of the paired kernels: the pointwise operation, and its results in the output's type.
 
 use crate::device::Device;
 use crate::pointwise::{direction, magnitude};
 use crate::samples::{Place, Samples};
 use apron_abi::{FromSum, PairedOp, PairedParams, PointwiseParams};
 
-/// A type of results; a thread stores `P` at a time.
+/// An output type; a thread stores `P` results at a time.
 pub(super) trait Ends<const P: usize>: Samples {
-    /// Stores the results of both parts.
+    /// Computes the operation on the sums of both parts, and stores its results.
     ///
     /// # Safety
     /// The place is correct, and all threads of the warp are here.
@@ -21,7 +21,7 @@ fn sum<D: Device>(d: D, p: &PointwiseParams, x: f64, y: f64) -> f64 {
     d.fma(p.a, x, rest)
 }
 
-/// Returns whether [`sum`] is the operation.
+/// Returns whether the operation is a weighted sum without threshold, which [`sum`] computes.
 #[inline(always)]
 fn is_sum(p: &PairedParams) -> bool {
     p.op == PairedOp::Weighted as u32 && p.point.threshold <= 0.0
@@ -38,7 +38,7 @@ fn sum_or_first<D: Device>(d: D, p: &PointwiseParams, x: f64, y: f64) -> f64 {
     }
 }
 
-/// Calls `each` with the index and the result of every output. In a loop that is not unrolled, since the code is long.
+/// Calls `each` with the index and the result of every output. The loop is not unrolled, since the code is long.
 #[inline(always)]
 fn results<D: Device, const P: usize>(
     d: D,
@@ -50,14 +50,14 @@ fn results<D: Device, const P: usize>(
 ) {
     let mut k = 0;
     while k < p.across {
-        // Opaque, so that no iteration is peeled off for which a comparison would be decided.
+        // Opaque, so that the compiler does not peel off iterations in which comparisons with `k` are constant.
         let number = d.anew(k);
         each(number, of(at(x, number) as f64, at(y, number) as f64));
         k += 1;
     }
 }
 
-/// Returns number `k`, by comparisons: an index would put the numbers into local memory.
+/// Returns number `k`, selected by comparisons: an index would put the array into local memory.
 #[inline(always)]
 fn at<const P: usize>(numbers: &[f32; P], k: u32) -> f32 {
     let mut found = numbers[0];
@@ -93,15 +93,16 @@ impl Ends<4> for f32 {
     }
 }
 
-/// Where the spacing of f64 is 1, for sums of either sign.
+/// 1.5 * 2^52: near it the spacing of f64 is 1, for sums of either sign.
 const ONES: f64 = 6755399441055744.0;
 
-/// As [`ONES`], for f32.
+/// 1.5 * 2^23: as [`ONES`], for f32.
 const ONES_F32: f32 = 12582912.0;
 
-/// How far a length in f32 may be from an integer, for that to be its rounded value: half, less more than it may be
-/// off. Up to 256 that is 256 * 2^-21: the root adds 2^-22, relative to the length, and the two roundings of its square
-/// a quarter of that. Larger lengths are 255 in any case.
+/// Largest distance of an f32 length from an integer at which that integer is certainly the rounded result: one half,
+/// less a bound on the length's error. For lengths up to 256 the error is below 256 * 2^-21: relative to the length,
+/// the root adds 2^-22, and the two roundings of the square together a quarter of that. Larger lengths give 255 in any
+/// case.
 const CLEAR: f32 = 0.5 - 1.0 / 8192.0;
 
 impl<const P: usize> Ends<P> for u8 {
@@ -111,7 +112,7 @@ impl<const P: usize> Ends<P> for u8 {
         let (mut clear, is_length) = (true, p.op == PairedOp::Magnitude as u32);
         if is_sum(p) {
             for w in 0..P / 4 {
-                // The plan takes no weights with which a sum might pass 2^30.
+                // The plan excludes weights with which a sum could exceed 2^30.
                 let byte =
                     |k: usize| (sum(d, &p.point, x[4 * w + k] as f64, y[4 * w + k] as f64) + ONES).to_bits() as i32;
                 words[w] = d.word_of_bytes([byte(0), byte(1), byte(2), byte(3)]);
@@ -125,14 +126,14 @@ impl<const P: usize> Ends<P> for u8 {
                 let lengths = [length(0), length(1), length(2), length(3)];
                 words[w] = d.word_of(lengths);
                 for k in 0..4 {
-                    // Not true of NaN.
+                    // False for NaN.
                     clear &= (lengths[k] - ((lengths[k] + ONES_F32) - ONES_F32)).abs() < CLEAR;
                 }
             }
         } else {
             clear = false;
         }
-        // Of lengths, one thread in 500.
+        // Taken for lengths by one thread in 500.
         if !clear {
             results(
                 d,

@@ -1,20 +1,21 @@
 //! Pointwise operations on one or two parts, each a separable filter of the image or the image itself, in one
-//! [march](crate::march): the image is read once, and nothing but the result is written.
+//! [march](crate::march): the image is read once, and only the result is written.
 //!
 //! ```text
-//! for each input row under the strip:                                  (the ring of rows is the march's)
+//! for each input row under the strip:                                  (from the ring of the march)
 //!     for each part, for each row k of its taps, from the last up:
 //!         sums[k] = sums[k - 1] + contribution of this row under tap row k
-//!     store the operation's result of both parts' sums[last]
+//!     store the result of the operation on sums[last] of both parts
 //! ```
 //!
-//! A part's sums are those of the filter alone: f32, along the row and then down the column, one multiply-add per tap
-//! in order. The window of `K` x `K` samples covers the taps of both parts. What a part has fewer is skipped, by a
-//! branch that is the same for all threads, or multiplied by taps of 0 where that changes no sum:
-//! [`apron_abi::paired_skips`]. The image itself passes through the registers of a part's sums, from the middle row on.
+//! The sums of a part equal those of its filter alone: f32, along the row and then down the column, one multiply-add
+//! per tap in order. The window of `K` x `K` samples covers the taps of both parts. Missing taps of the smaller part
+//! are skipped, by a branch that is uniform for all threads, or are taps of 0 where that changes no sum:
+//! [`apron_abi::paired_skips`]. A part that is the image itself passes through the registers of its sums, from the
+//! middle row on.
 //!
-//! Per output: the loads of a march, 2 K multiply-adds per part, and the operation in f64; lengths to bytes in f32,
-//! and in f64 where that leaves doubt.
+//! Per output: the loads of a march, 2 K multiply-adds per part, and the operation in f64. Lengths as bytes are
+//! computed in f32, and in f64 if the rounding is doubtful.
 
 mod ends;
 
@@ -65,7 +66,7 @@ impl<S: Samples<Sum = f32>, O: Ends<P>, const P: usize, const K: usize, const C:
         let (mut x, mut y) = ([[0.0; P]; K], [[0.0; P]; K]);
         // SAFETY: the launch keeps the contract.
         unsafe {
-            // The ring starts with a barrier.
+            // The taps are visible after the barrier in `Ring::start`.
             Self::share_taps(d);
             let top = first_row as i32 + m.origin_y;
             let ring = Ring::<D, S, P, K, C, PIECES>::start(d, src, m, m.left + strip, top, input_rows);
@@ -98,14 +99,14 @@ impl<S: Samples<Sum = f32>, O: Ends<P>, const P: usize, const K: usize, const C:
 impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, const PIECES: bool>
     Paired<S, O, P, K, C, PIECES>
 {
-    /// Whether taps that a part does not have are skipped.
+    /// Whether missing taps of a part are skipped, rather than taps of 0.
     const SKIPS: bool = paired_skips(S::Element::TYPE, K as u32);
 
     /// All taps, behind the ring.
     const TAPS: Shared<f32> = Shared::at(march_bytes(S::Element::TYPE, S::SUMS, P as u32, K as u32, C as u32));
 
-    /// Adds a row to the sums of a part, for each row of its taps, and moves each sum on by one row. The part's taps
-    /// are those from `first` on.
+    /// Adds an input row to the sums of a part, under each row of its taps, and moves each sum on by one row. The
+    /// part's taps start at `first`.
     ///
     /// # Safety
     /// The launch has these taps.
@@ -122,9 +123,9 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
             }
             return;
         }
-        // Bits are tested in each row anew, instead of keeping a register per tap from row to row.
+        // Opaque, so that the bits are tested for each row, and no register per tap is kept from row to row.
         let (columns, rows) = if Self::SKIPS { (d.anew(part.columns), d.anew(part.rows)) } else { (0, 0) };
-        // SAFETY: there are K taps per axis.
+        // SAFETY: a part has `tap_stride(K)` taps along the rows, then as many along the columns.
         let (across, down) = unsafe { (Self::taps(d, first), Self::taps(d, first + tap_stride(K as u32))) };
         let mut row = [0.0; P];
         for i in 0..K {
@@ -145,8 +146,8 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
         }
     }
 
-    /// Copies the taps to shared memory, if some are skipped: from constant memory each would be read under its
-    /// condition, and waited for. No thread reads them before the next barrier.
+    /// Copies the taps to shared memory, if some may be skipped: reads of constant memory would each be under the
+    /// condition of their tap, and waited for one by one. No thread reads the copies before the next barrier.
     ///
     /// # Safety
     /// The launch has these taps.
@@ -154,7 +155,7 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
     unsafe fn share_taps<D: Device>(d: D) {
         let tap = d.thread_x();
         if Self::SKIPS && tap < paired_taps(K as u32) {
-            // SAFETY: in the taps' part of shared memory, and this thread's.
+            // SAFETY: shared memory has room for the taps behind the ring; one thread copies each.
             unsafe { d.shared_store(Self::TAPS, tap, d.tap(tap)) };
         }
     }

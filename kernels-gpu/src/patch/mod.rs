@@ -1,10 +1,10 @@
 //! Patches (register blocking): a thread computes four adjacent outputs of [`PATCH_ROWS`] rows from its own global
-//! loads. Threads share nothing and never wait for others, and all loads of a thread are in flight at once: for
-//! images so small that a launch is over before a [march](crate::march) has filled its ring.
+//! loads. Threads share no data and have no barriers, and all loads of a thread are in flight at once: for images so
+//! small that a launch ends before a [march](crate::march) has filled its ring.
 //!
 //! ```text
 //! for each input row under the patch:                                   (all of them unrolled)
-//!     load the samples under the masks, as words of the buffer; or, where the warp covers the border, one by one
+//!     load the samples under the masks, as words of the buffer; or, if the warp covers the border, one by one
 //!     sums[k] = sums[k - 1] + contribution of this row under mask row k
 //!     store sums[last]
 //! ```
@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 /// The kernel of a filter `F` of `K` x `K` taps over `C` channels of samples `S`.
 pub struct Patch<F, S, const K: usize, const C: usize>(PhantomData<(F, S)>);
 
-/// Stands for no column or row: the constant.
+/// Stands for a column or row that the border maps to the constant.
 const NONE: u32 = u32::MAX;
 
 /// Adjacent outputs per thread.
@@ -74,7 +74,7 @@ struct Part<'p, D, S, const K: usize, const C: usize> {
     d: D,
     p: &'p MarchParams,
     src: u64,
-    /// First sample under the masks, in its row, and that row.
+    /// Column, in samples, and row of the first sample under the masks.
     column: i32,
     row: i32,
     samples: PhantomData<S>,
@@ -83,7 +83,7 @@ struct Part<'p, D, S, const K: usize, const C: usize> {
 impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S, K, C> {
     /// Samples of a row under the thread's masks.
     const SEEN: usize = ACROSS + (K - 1) * C;
-    /// Samples before these in the first group of four.
+    /// Samples before the first of these in its group of four.
     const LEAD: usize = (march_lead(S::Element::TYPE, K as u32, C as u32) % ACROSS as u32) as usize;
     /// Words per group of four samples.
     const PIECE: usize = ACROSS / S::OF_WORD as usize;
@@ -98,14 +98,14 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         right <= self.p.samples as i32 && self.row >= 0 && bottom <= self.p.height as i32
     }
 
-    /// Filters, and stores `rows` output rows.
+    /// Computes and stores `rows` output rows.
     #[inline(always)]
     unsafe fn run<F: Rows<ACROSS, K, C>, const INSIDE: bool>(&self, mut place: Place, rows: u32, row_bytes: u64) {
-        // SAFETY: this thread's own.
+        // SAFETY: shared memory has places for this thread's columns and rows.
         let columns = if INSIDE { [0; WINDOW] } else { unsafe { self.columns() } };
         let mut sums = [[S::Sum::ZERO; ACROSS]; K];
         for row in 0..Self::ROWS {
-            // SAFETY: inside, or mapped into the image.
+            // SAFETY: all samples are inside the image, or are mapped into it.
             let window = unsafe {
                 if INSIDE {
                     self.window(row)
@@ -113,7 +113,7 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
                     self.mapped(row, &columns)
                 }
             };
-            // SAFETY: the launch's taps are the filter's; the place is right, and the warp is here.
+            // SAFETY: the launch's taps are the filter's; `place` is that of this thread's outputs in the row.
             unsafe {
                 F::add::<D, S>(self.d, &mut sums, &window, S::start(self.p));
                 if row + 1 >= K && (INSIDE || ((row + 1 - K) as u32) < rows) {
@@ -125,7 +125,7 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         }
     }
 
-    /// Loads the samples of a row inside the image.
+    /// Loads the samples of a row whose samples are all inside the image.
     #[inline(always)]
     unsafe fn window(&self, row: usize) -> [S::Sum; WINDOW] {
         let start = (self.row + row as i32) as u32 as u64 * self.p.row_stride as u64;
@@ -133,12 +133,12 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         let from = Global::<u32>::at(self.src);
         let mut words = [0; WINDOW];
         for piece in 0..(Self::LEAD + Self::SEEN).div_ceil(ACROSS) {
-            // The words of a group that are needed.
+            // The first needed word of the group, and the one after the last.
             let begin = Self::LEAD.saturating_sub(piece * ACROSS) / S::OF_WORD as usize;
             let end = (Self::LEAD + Self::SEEN - piece * ACROSS).div_ceil(S::OF_WORD as usize);
             let end = if end < Self::PIECE { end } else { Self::PIECE };
             let at = piece * Self::PIECE;
-            // SAFETY: the needed words are in the row, and groups start at multiples of their size.
+            // SAFETY: all needed words are in the row, and a group starts at a multiple of its size.
             unsafe {
                 if end - begin == 1 {
                     words[at + begin] = self.d.load(from, first + (at + begin) as u64);
@@ -155,14 +155,16 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         self.unpacked(&words)
     }
 
-    /// Returns this thread's own place for the image column, or row, that replaces one of its input.
+    /// Returns this thread's place `index` in shared memory. The places hold the image columns, then the rows, that
+    /// replace those of its input.
     #[inline(always)]
     fn own(&self, index: u32) -> Shared<u32> {
         let thread = self.d.thread_y() * PATCH_BLOCK[0] + self.d.thread_x();
         Shared::at((index * PATCH_BLOCK[0] * PATCH_BLOCK[1] + thread) * 4)
     }
 
-    /// Returns the image columns that replace the thread's input columns, or [`NONE`]; stores the rows behind them.
+    /// Returns the image columns that replace the thread's input columns, or [`NONE`]; stores the rows in the places
+    /// behind those of the columns.
     #[inline(always)]
     unsafe fn columns(&self) -> [u32; WINDOW] {
         let border = BorderMode::from_u32(self.p.border);
@@ -170,7 +172,7 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         let (seen, rows) = (self.d.anew(Self::SEEN as u32), self.d.anew(Self::ROWS as u32));
         let pixels = self.p.samples as i32 / C as i32;
         let mut columns = [0; WINDOW];
-        // SAFETY: this thread's own.
+        // SAFETY: only this thread uses its places.
         unsafe {
             let mut i = 0;
             while i < seen {
@@ -194,19 +196,19 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         columns
     }
 
-    /// Loads the samples of a row one by one, from the listed columns of the image.
+    /// Loads the samples of a row one by one, from the mapped columns of the image.
     #[inline(always)]
     unsafe fn mapped(&self, row: usize, columns: &[u32; WINDOW]) -> [S::Sum; WINDOW] {
-        // SAFETY: this thread's own place, behind the columns.
+        // SAFETY: only this thread uses its places, in which the rows follow the columns.
         let y = unsafe { self.d.shared_load(self.own((Self::SEEN + row) as u32), 0) };
         let start = (if y == NONE { 0 } else { y }) as u64 * self.p.row_stride as u64;
         let bits = 32 / S::OF_WORD as usize;
         let constant = S::constant(self.p.constant) << (32 - bits) >> (32 - bits);
         let mut words = [0; WINDOW];
         for i in 0..Self::SEEN {
-            // Loaded in any case: a branch would have to wait for the sample before.
+            // Loaded unconditionally: a branch would wait for the previous sample.
             let column = if columns[i] == NONE { 0 } else { columns[i] };
-            // SAFETY: in the image.
+            // SAFETY: column and row are mapped into the image, or 0.
             let sample = unsafe { S::load_bits(self.d, self.src, start + column as u64) };
             let sample = if columns[i] == NONE || y == NONE { constant } else { sample };
             let at = Self::LEAD + i;

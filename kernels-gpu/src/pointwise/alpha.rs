@@ -1,4 +1,4 @@
-//! Keeps alpha: copies the samples of one image, but for the last channel the samples of another, unchanged.
+//! Keeps alpha: copies the samples of one image unchanged, but those of the last channel from another image.
 //!
 //! One load and one store per sample, as wide as the sample.
 
@@ -28,16 +28,16 @@ impl<T: Element> Body for Alpha<T> {
             for k in 0..AT_ONCE {
                 let index = first + k as u64 * BLOCK;
                 if index < p.samples {
-                    // The remainder by the number of channels, 2 or 4.
+                    // The number of channels is 2 or 4: `index & last` is the channel.
                     let from = if index & last == last { second } else { src };
-                    // SAFETY: in both images.
+                    // SAFETY: both images have `samples` samples.
                     values[k] = unsafe { d.load(from, index) };
                 }
             }
             for k in 0..AT_ONCE {
                 let index = first + k as u64 * BLOCK;
                 if index < p.samples {
-                    // SAFETY: in the output, and no other thread's.
+                    // SAFETY: `index` is below `samples`, and this thread's.
                     unsafe { d.store(dst, index, values[k]) };
                 }
             }

@@ -1,4 +1,4 @@
-//! Conversion of the types that filters are not computed in.
+//! Conversion from and to the sample types in which no filter is computed.
 //!
 //! Each thread, striding by the whole grid, converts four samples at a time, a block's width apart.
 
@@ -7,12 +7,13 @@ use crate::Body;
 use apron_abi::{Element, Pixel, PointwiseParams, Sample, POINTWISE_AT_ONCE, POINTWISE_BLOCK};
 use core::marker::PhantomData;
 
-/// The kernel that casts numbers; `code` says how they become integers.
+/// The kernel that casts numbers, by way of f64; the parameters' `code` selects rounding and overflow of integers.
 ///
 /// Launch contract of both kernels: the images hold `samples` samples.
 pub struct Cast<X, O>(PhantomData<(X, O)>);
 
-/// The kernel that makes integers f64: the nearest, or with a `code` the greatest that is not above the integer.
+/// The kernel that converts integers to f64: to the nearest, or if `code` is not 0 to the greatest f64 that is not
+/// above the integer, and to infinity above the parameters' `threshold`.
 pub struct Below<X>(PhantomData<X>);
 
 /// Stores the result of `of` for each sample.
@@ -36,14 +37,14 @@ unsafe fn each<D: Device, X: Element, O: Element>(
         for k in 0..AT_ONCE {
             let index = first + k as u64 * BLOCK;
             if index < p.samples {
-                // SAFETY: in the image.
+                // SAFETY: the image has `samples` samples.
                 samples[k] = unsafe { d.load(src, index) };
             }
         }
         for k in 0..AT_ONCE {
             let index = first + k as u64 * BLOCK;
             if index < p.samples {
-                // SAFETY: in the output, and no other thread's.
+                // SAFETY: `index` is below `samples`, and this thread's.
                 unsafe { d.store(dst, index, of(samples[k])) };
             }
         }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! each thread, striding by the whole grid: two groups of four adjacent samples, a block's width apart
-//! load each group in one access of 8 or 16 bytes; convert; store it in one
-//! thread of block 0: one of the up to three samples after the last group
+//! load each group in one access of 8 or 16 bytes; convert it; store it in one access
+//! up to three threads of block 0: one of the samples after the last group each
 //! ```
 //!
-//! A warp's accesses are adjacent: all bytes of a sector are in one access.
+//! The accesses of a warp are adjacent, so that each access uses all bytes of its sectors.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -28,7 +28,7 @@ impl<X: Sample, O: FromSum<f32>> Body for Convert<X, O> {
     unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &PointwiseParams) {
         const BLOCK: u64 = POINTWISE_BLOCK as u64;
         const GROUPS: usize = CONVERT_GROUPS as usize;
-        // The identity, which keeps the sign of zeros, takes no f64.
+        // The identity needs no f64: `x + -0.0` keeps the sign of zeros.
         let as_it_is = p.a == 1.0 && p.c.to_bits() == (-0.0f64).to_bits();
         let of = |x: X| {
             let value = if as_it_is { x.to_f32() } else { f32::from_f64(d.fma(p.a, x.to_f64(), p.c)) };
@@ -36,7 +36,7 @@ impl<X: Sample, O: FromSum<f32>> Body for Convert<X, O> {
         };
         let groups = p.samples / 4;
         let mut first = d.block_x() as u64 * BLOCK * GROUPS as u64 + d.thread_x() as u64;
-        // SAFETY: in both images; each group is in one iteration of one thread.
+        // SAFETY: groups and samples are checked against `samples`; each belongs to one iteration of one thread.
         unsafe {
             let rest = 4 * groups + first;
             if d.block_x() == 0 && rest < p.samples {
@@ -69,7 +69,8 @@ impl<X: Sample, O: FromSum<f32>> Body for Convert<X, O> {
 /// They are in the image, which starts at a multiple of 16 bytes.
 #[inline(always)]
 unsafe fn load_group<D: Device, T: Element>(d: D, from: Global<T>, group: u64) -> [T; 4] {
-    // SAFETY: the caller's promise; samples are plain numbers of 2 or 4 bytes.
+    // SAFETY: the caller's promise; four samples have the size of the loaded words, of which every bit pattern is
+    // valid.
     unsafe {
         if size_of::<T>() == 2 {
             transmute_copy(&d.load(Global::<u64>::at(from.address), group))
@@ -85,7 +86,7 @@ unsafe fn load_group<D: Device, T: Element>(d: D, from: Global<T>, group: u64) -
 /// As [`load_group`], and no other thread accesses them.
 #[inline(always)]
 unsafe fn store_group<D: Device, T: Element>(d: D, to: Global<T>, group: u64, values: [T; 4]) {
-    // SAFETY: as above.
+    // SAFETY: as in [`load_group`].
     unsafe {
         if size_of::<T>() == 2 {
             d.store(Global::<u64>::at(to.address), group, transmute_copy(&values));

@@ -7,7 +7,7 @@
 //! direction: atan2(y, x)
 //! ```
 //!
-//! Computed in f64, which takes less time than the memory traffic, and rounded once.
+//! The arithmetic is in f64, rounded once; it takes less time than the memory traffic.
 
 mod alpha;
 mod cast;
@@ -26,21 +26,22 @@ use apron_abi::{
 };
 use core::marker::PhantomData;
 
-/// The kernel of weighted sums, of samples of two types.
+/// The kernel of weighted sums, of images of sample types `X` and `Y`.
 ///
 /// Launch contract of all kernels here: the images hold `samples` samples.
 pub struct Weighted<X, Y, O>(PhantomData<(X, Y, O)>);
 
-/// The kernel of magnitudes of vectors of samples of one type.
+/// The kernel of magnitudes of vectors, whose components are samples of one type.
 pub struct Magnitude<X, O>(PhantomData<(X, O)>);
 
-/// The kernel of angles of vectors.
+/// The kernel of angles of vectors, in f32.
 pub struct Direction<X>(PhantomData<X>);
 
 /// The kernel of products of f64.
 pub struct Product;
 
-/// The kernel of standard deviations, of the sums of squares and the sums of `a` numbers of f64.
+/// The kernel of standard deviations of `a` numbers of f64, from their sums of squares (first image) and their sums
+/// (second image).
 pub struct Deviation;
 
 /// Stores the result of `of` for each pair of samples.
@@ -65,7 +66,7 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
         for k in 0..AT_ONCE {
             let index = first + k as u64 * BLOCK;
             if index < p.samples {
-                // SAFETY: in both images.
+                // SAFETY: both images have `samples` samples.
                 let y = if p.two != 0 { unsafe { d.load(second, index) }.to_f64() } else { 0.0 };
                 // SAFETY: as above.
                 pairs[k] = (unsafe { d.load(src, index) }.to_f64(), y);
@@ -75,7 +76,7 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
             let index = first + k as u64 * BLOCK;
             if index < p.samples {
                 let value = O::from_sum(O::Sum::from_f64(of(pairs[k].0, pairs[k].1)));
-                // SAFETY: in the output, and no other thread's.
+                // SAFETY: `index` is below `samples`, and this thread's.
                 unsafe { d.store(dst, index, value) };
             }
         }
@@ -83,7 +84,7 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
     }
 }
 
-/// Returns the length of a vector of two f32, whose squares are exact in f64.
+/// Returns the length of a vector whose components are f32, so that their squares are exact in f64.
 #[inline(always)]
 pub(crate) fn magnitude<D: Device>(d: D, x: f64, y: f64) -> f64 {
     d.sqrt(d.fma(x, x, y * y))
@@ -124,7 +125,7 @@ impl<X: Element + Sample, O: Pixel> Body for Magnitude<X, O> {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &PointwiseParams) {
         let of = |x, y| {
-            // Squares of f64 are rounded.
+            // Squares of f64 are not exact: a fused multiply-add would round only one of them.
             if X::TYPE == ElementType::F64 {
                 d.sqrt(x * x + y * y)
             } else {

@@ -1,14 +1,13 @@
-//! Padding: copies the samples of a region of the plane in which an image lies, unchanged.
+//! Padding: copies, unchanged, the samples of a region of the plane that an image and its borders cover.
 //!
 //! ```text
-//! each thread: a sample of an output row, and of three more rows below, a block's height apart
-//! map its column (border by index map), once for all four
-//! for each row: map the row; the sample, or the constant of its channel
+//! each thread: one sample of an output row and of each of three rows below, a block's height apart
+//! map the column (border by index map), once for all four rows
+//! for each row: map the row; load the sample, or take the constant of its channel
 //! ```
 //!
-//! The border of the rows applies to the image alone, the border of the columns to the padded rows: a pixel outside
-//! along both axes is what the columns' border makes of the padded rows. One load and one store per sample, as wide
-//! as the sample.
+//! Along x the border extends the image's rows; along y it extends the padded rows: a pixel outside along both axes
+//! follows the border along y. One load and one store per sample, as wide as the sample.
 
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
@@ -20,9 +19,9 @@ use core::marker::PhantomData;
 /// Launch contract: the images are as large as the parameters say.
 pub struct Pad<T>(PhantomData<T>);
 
-/// A size of samples, as which the bits of constants are read.
+/// An unsigned integer of a sample's size, as which the bits of samples and constants are copied.
 pub trait Bits: Element {
-    /// Returns the lowest bits.
+    /// Returns the lowest bits of `bits`.
     fn of(bits: u64) -> Self;
 }
 
@@ -38,7 +37,7 @@ macro_rules! bits {
 }
 bits!(u8, u16, u32, u64);
 
-/// Returns the constant of a channel. By comparisons: an index would put the parameters into local memory.
+/// Returns the constant of a channel, selected by comparisons: an index would put the parameters into local memory.
 #[inline(always)]
 fn constant<T: Bits>([a, b, c, d]: [u64; 4], channel: u32) -> T {
     T::of(match channel {
@@ -78,7 +77,7 @@ impl<T: Bits> Body for Pad<T> {
                     (_, None) => beside,
                     (Some(y), Some(x)) => {
                         let index = y as u32 as u64 * p.row_stride as u64 + (x as u32 * p.channels + channel) as u64;
-                        // SAFETY: in the image.
+                        // SAFETY: row and column are mapped into the image.
                         unsafe { d.load(src, index) }
                     }
                 };
@@ -87,7 +86,7 @@ impl<T: Bits> Body for Pad<T> {
         for k in 0..ROWS {
             let y = first + k as u32 * SIMPLE_BLOCK[1];
             if y < p.out_height {
-                // SAFETY: in the output, and no other thread's.
+                // SAFETY: (sample, y) is in the output, and no other thread's.
                 unsafe { d.store(dst, y as u64 * row as u64 + sample as u64, values[k]) };
             }
         }

@@ -10,7 +10,7 @@
 //! Per block: 60 global loads, two per thread and 30 at once; 240 bytes of shared memory, one barrier. Per output
 //! pixel: just under 2 global loads, 9 shared loads, 9 constant reads.
 //!
-//! Departures from the article: as of [`Naive`](super::Naive).
+//! Departures from the article: those of [`Naive`](super::Naive).
 
 use crate::device::{Device, Global, Shared};
 use crate::rgba::{block_corner, fill, sum_tile};
@@ -19,7 +19,7 @@ use apron_abi::{Conv2dParams, RGBA_BLOCK, RGBA_TILE};
 
 /// The kernel.
 ///
-/// Launch contract: as of [`OneLoader`](super::OneLoader).
+/// Launch contract: as for [`OneLoader`](super::OneLoader).
 pub struct Cooperative;
 
 impl Body for Cooperative {
@@ -34,14 +34,14 @@ impl Body for Cooperative {
         let corner = block_corner(d);
         let thread = d.thread_y() * RGBA_BLOCK[0] + d.thread_x();
         if thread < LOADERS {
-            // SAFETY: both are in the tile, and no other thread's.
+            // SAFETY: both indices are below 60, and no other thread writes them.
             unsafe {
                 fill(d, src, p, tile, corner, thread);
                 fill(d, src, p, tile, corner, thread + LOADERS);
             }
         }
         d.barrier();
-        // SAFETY: filled, and the barrier passed.
+        // SAFETY: the tile is complete since the barrier.
         unsafe { sum_tile(d, dst, p, tile, corner) };
     }
 }

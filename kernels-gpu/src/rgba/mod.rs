@@ -26,7 +26,7 @@ fn block_corner<D: Device>(d: D) -> (u32, u32) {
     (d.block_x() * RGBA_BLOCK[0], d.block_y() * RGBA_BLOCK[1])
 }
 
-/// Returns the input pixel at a column and row that may lie outside; the constant of a border is a byte.
+/// Returns the input pixel at a column and row that may lie outside the image; the constant of a border is a byte.
 ///
 /// # Safety
 /// The source is as large as the parameters say.
@@ -49,7 +49,7 @@ fn widen(pixel: u32) -> [f32; 4] {
     [(pixel & 0xff) as f32, (pixel >> 8 & 0xff) as f32, (pixel >> 16 & 0xff) as f32, (pixel >> 24) as f32]
 }
 
-/// Sums of a pixel's four channels, in f64 as all sums of integer results.
+/// Sums of a pixel's four channels, in f64 as for all integer results.
 #[derive(Clone, Copy)]
 struct Sums([f64; 4]);
 
@@ -69,7 +69,7 @@ impl Sums {
         Sums([d.fma(tap, sr as f64, r), d.fma(tap, sg as f64, g), d.fma(tap, sb as f64, b), d.fma(tap, sa as f64, a)])
     }
 
-    /// Returns the pixel that the sums round to.
+    /// Rounds the sums to a pixel.
     #[inline(always)]
     fn pixel(self) -> u32 {
         let Sums([r, g, b, a]) = self;

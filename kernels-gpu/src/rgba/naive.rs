@@ -1,10 +1,10 @@
-//! P10: one thread per output pixel, which reads its nine neighbours from global memory.
+//! P10: one thread per output pixel, which reads the nine pixels under the mask from global memory.
 //!
 //! Blocks of 8x4 threads. Per output pixel: 9 global loads of a whole pixel (288 per block), 9 constant reads, no
 //! shared memory, no barrier.
 //!
-//! Departures from the article: all borders and crop, not only clamp to edge; sums in f64, as all
-//! integer results here.
+//! Departures from the article: all borders and crop, not only clamp to edge; sums in f64, as for all integer results
+//! here.
 
 use crate::device::{Device, Global};
 use crate::rgba::{block_corner, load_pixel, store_pixel, widen, Sums, TAPS};
@@ -13,8 +13,8 @@ use apron_abi::{Conv2dParams, RGBA_MASK};
 
 /// The kernel.
 ///
-/// Launch contract: 4 channels, a mask of 3x3 taps, buffers as large as the parameters say, and a
-/// constant border that is a byte.
+/// Launch contract: 4 channels, a mask of 3x3 taps, buffers as large as the parameters say, and a border constant that
+/// is a byte.
 pub struct Naive;
 
 impl Body for Naive {
@@ -33,7 +33,7 @@ impl Body for Naive {
         let mut sums = Sums::ZERO;
         for tap in 0..TAPS {
             let (i, j) = ((tap % RGBA_MASK) as i32, (tap / RGBA_MASK) as i32);
-            // SAFETY: the contract; the tap is in the mask.
+            // SAFETY: the launch contract; `tap` is below 9.
             sums = unsafe { sums.add(d, tap, widen(load_pixel(d, src, p, column + i, row + j))) };
         }
         // SAFETY: checked above; one pixel per thread.

@@ -8,9 +8,9 @@
 //!
 //! Per block: 60 global loads instead of the 288 of P10, but one after another while 31 threads wait; 240 bytes of
 //! shared memory, one barrier. Per output pixel: 9 shared loads, 9 constant reads. This rung of the ladder is slower
-//! than the one below it.
+//! than the rung below.
 //!
-//! Departures from the article: as of [`Naive`](super::Naive).
+//! Departures from the article: those of [`Naive`](super::Naive).
 
 use crate::device::{Device, Global, Shared};
 use crate::rgba::{block_corner, fill, sum_tile};
@@ -19,7 +19,7 @@ use apron_abi::{Conv2dParams, RGBA_TILE};
 
 /// The kernel.
 ///
-/// Launch contract: as of [`Naive`](super::Naive), and the shared memory of the kernel table.
+/// Launch contract: as for [`Naive`](super::Naive), and the shared memory of the kernel table.
 pub struct OneLoader;
 
 impl Body for OneLoader {
@@ -33,12 +33,12 @@ impl Body for OneLoader {
         let corner = block_corner(d);
         if d.thread_x() == 0 && d.thread_y() == 0 {
             for index in 0..RGBA_TILE[0] * RGBA_TILE[1] {
-                // SAFETY: index is in the tile, and only this thread writes there.
+                // SAFETY: index is below 60, and only this thread writes the tile.
                 unsafe { fill(d, src, p, tile, corner, index) };
             }
         }
         d.barrier();
-        // SAFETY: filled, and the barrier passed.
+        // SAFETY: the tile is complete since the barrier.
         unsafe { sum_tile(d, dst, p, tile, corner) };
     }
 }

@@ -1,12 +1,11 @@
 //! P10 through the texture unit, which clamps the coordinates to the edge and converts bytes to floats.
 //!
-//! Blocks of 8x4 threads. Per output pixel: 9 texture reads (`tex.2d`, normalised float, a whole
-//! pixel each), 9 constant reads, no index arithmetic for the border, no shared memory, no
-//! barrier. Before the launch the image is copied into a texture, which is stored in two
-//! dimensions rather than row by row.
+//! Blocks of 8x4 threads. Per output pixel: 9 texture reads (`tex.2d`, normalised float, a whole pixel each), 9
+//! constant reads, no index arithmetic for the border, no shared memory, no barrier. Before the launch the image is
+//! copied into a texture, whose layout is local in two dimensions rather than row by row.
 //!
-//! The unit returns a byte as `byte / 255` in f32. Times 255 and rounded, that is the byte again, so the sums and the
-//! results equal the other variants' to the bit.
+//! The unit returns a byte as `byte / 255` in f32. Multiplied by 255 and rounded, this is the byte again, so sums and
+//! results equal those of the other variants to the bit.
 //!
 //! Departures from the article: crop, which never reaches outside; sums in f64.
 
@@ -17,8 +16,8 @@ use apron_abi::{Conv2dParams, RGBA_MASK};
 
 /// The kernel.
 ///
-/// Launch contract: as of [`Naive`](super::Naive), but the source is the handle of a texture of the
-/// image's size, and the border is replicate or crop.
+/// Launch contract: as for [`Naive`](super::Naive), but the source is the handle of a texture of the image's size, and
+/// the border is replicate or crop.
 pub struct Texture;
 
 impl Body for Texture {
@@ -41,7 +40,7 @@ impl Body for Texture {
         let mut sums = Sums::ZERO;
         for tap in 0..TAPS {
             let (i, j) = ((tap % RGBA_MASK) as i32, (tap / RGBA_MASK) as i32);
-            // SAFETY: the contract; the tap is in the mask.
+            // SAFETY: the launch contract; `tap` is below 9.
             sums = unsafe {
                 let [r, g, b, a] = d.texel(texture, column + i, row + j);
                 sums.add(d, tap, [byte(r), byte(g), byte(b), byte(a)])

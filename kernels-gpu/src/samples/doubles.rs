@@ -1,10 +1,10 @@
 //! Samples of 8 and 16 bits summed in f64: no sum is checked or computed again.
 //!
-//! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042.
-//! Signed samples are placed 32768 higher, which one subtraction takes off again, exactly. Taps are scaled by
+//! The bits of a sample are the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042.
+//! Signed samples are first raised by 32768, which one exact subtraction undoes. Taps are scaled by
 //! [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and the remaining factor is applied in the multiply-add that rounds a
-//! sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer. So a sample costs one
-//! instruction, and a result one more and the packing.
+//! sum: it adds 1.5 * 2^52, where the spacing of f64 is 1, so that the lowest bits are the integer. So unpacking costs
+//! one instruction per sample, rounding one per result, besides the packing.
 
 use super::{bits, Packed, Samples};
 use crate::device::Device;
@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 /// Samples of type `T`, summed in f64.
 pub struct Doubles<T>(PhantomData<T>);
 
-/// Where the spacing of f64 is 1, for sums of either sign.
+/// 1.5 * 2^52: near it the spacing of f64 is 1, for sums of either sign.
 const ONES: f64 = 6755399441055744.0;
 
 /// Returns the sample with these bits, in units of 2^-1042.
@@ -65,7 +65,7 @@ impl Samples for Doubles<u16> {
     bits!(u16);
 }
 
-/// The highest bit of both i16 of a word: with it flipped, they are 32768 higher and unsigned.
+/// The sign bits of both i16 of a word: flipping them adds 32768, and the numbers become unsigned.
 const SIGNS: u32 = 0x8000_8000;
 
 impl Samples for Doubles<i16> {
@@ -88,7 +88,7 @@ impl Samples for Doubles<i16> {
     bits!(u16);
 }
 
-/// Returns the integer that a sum rounds to, half to even: the plan takes no taps with which it might pass 2^31.
+/// Rounds a sum to an integer, half to even. The plan excludes taps with which the integer could exceed 2^31.
 #[inline(always)]
 fn rounded<D: Device>(d: D, sum: f64) -> i32 {
     d.fma(sum, DOUBLE_REST, ONES).to_bits() as i32

@@ -1,4 +1,5 @@
-//! Samples of f16: two per word, summed in f32. A sample costs one instruction, two results three and a half.
+//! Samples of f16: two per word, summed in f32. Unpacking costs one instruction per sample, packing three and a half
+//! per two results.
 
 use super::{bits, Packed, Samples};
 use crate::device::Device;

@@ -1,11 +1,11 @@
-//! Samples as a tile in shared memory holds them: as f32, those of f64 as f64.
+//! The types in which a tile in shared memory holds samples: f64 for f64, otherwise f32.
 
 use crate::device::{Device, Global, Shared};
 use apron_abi::{Accumulator, Half, Sample};
 
 /// A type in which a tile holds samples.
 pub trait Held: Accumulator {
-    /// Returns the same number, as [`Device::anew`].
+    /// Returns the same number, opaque to the compiler, as [`Device::anew`].
     fn anew<D: Device>(self, d: D) -> Self;
 
     /// Reads four adjacent samples of a tile.
@@ -42,9 +42,9 @@ impl Held for f64 {
     }
 }
 
-/// A type of samples.
+/// A sample type, and how it is copied into a tile.
 pub trait Input: Sample {
-    /// The type in which a tile holds them.
+    /// The type in which a tile holds the samples.
     type Held: Held;
 
     /// Starts copying a sample into a tile.

@@ -1,5 +1,5 @@
-//! Samples as kernels hold them: packed in words of 32 bits while they are copied, unpacked into accumulators, and
-//! results packed into words.
+//! Samples in kernels: packed in 32-bit words while they are copied, unpacked into accumulators, and packed into words
+//! again as results.
 
 mod bytes;
 mod doubles;
@@ -16,21 +16,21 @@ use apron_abi::{Accumulator, Element, MarchParams, MarchSums};
 /// Threads of a warp.
 pub(crate) const WARP: u32 = 32;
 
-/// A type of samples, packed in words of 32 bits while they are copied, and their accumulator.
+/// A sample type, packed in 32-bit words while it is copied, and its accumulator.
 pub trait Samples {
     /// Element type in memory.
     type Element: Element;
     /// Accumulator type.
     type Sum: Summed;
-    /// Accumulator type, as the plan names it.
+    /// Accumulator type, as a value of the plan.
     const SUMS: MarchSums;
     /// Samples per word.
     const OF_WORD: u32 = 4 / Self::Element::TYPE.size_bytes();
-    /// Returns the word of samples that are all `constant`.
+    /// Returns a word whose samples are all `constant`.
     fn constant(constant: f32) -> u32;
-    /// Unpacks a word: its samples are the first [`OF_WORD`](Samples::OF_WORD) numbers.
+    /// Unpacks a word; only the first [`OF_WORD`](Samples::OF_WORD) numbers are its samples.
     fn unpack<D: Device>(d: D, word: u32) -> [Self::Sum; 4];
-    /// Returns the number at which sums start.
+    /// Returns the initial value of a sum.
     #[inline(always)]
     fn start(_: &MarchParams) -> Self::Sum {
         Self::Sum::ZERO
@@ -47,7 +47,7 @@ pub trait Samples {
     unsafe fn store_bits<D: Device>(d: D, to: u64, bits: u32);
 }
 
-/// An accumulator, and how kernels read taps and sums of its type.
+/// An accumulator type, and how kernels read taps and sums of this type.
 pub trait Summed: Accumulator {
     /// Returns a tap of the launch's mask.
     ///
@@ -92,7 +92,7 @@ impl Summed for f64 {
     }
 }
 
-/// Reads and writes [`Samples`] as integers of their size.
+/// Implements the reads and writes of [`Samples`] by an integer of the sample's size.
 macro_rules! bits {
     ($integer:ty) => {
         #[inline(always)]
@@ -110,7 +110,7 @@ macro_rules! bits {
 }
 use bits;
 
-/// A type of samples for which `P` sums are packed into words of results.
+/// A sample type for which `P` sums are packed into words of results.
 pub trait Packed<const P: usize>: Samples {
     /// Packs sums into words of results.
     fn pack<D: Device>(d: D, sums: &[Self::Sum; P]) -> [u32; 4];
@@ -119,7 +119,7 @@ pub trait Packed<const P: usize>: Samples {
 /// Destination of a thread's outputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// Address of their row.
+    /// Address of the outputs' row.
     pub(crate) row: u64,
     /// Index of the first output in its row; negative before the row.
     pub(crate) first: i32,
@@ -137,7 +137,7 @@ impl Place {
     #[inline(always)]
     pub(crate) unsafe fn store<D: Device, S: Samples>(self, d: D, words: u32, outputs: [u32; 4]) {
         let from = |sample: i32| Global::<u32>::at(self.row + sample as u64 * S::Element::TYPE.size_bytes() as u64);
-        // SAFETY: in the row.
+        // SAFETY: `whole`, or a check per word, keeps the words in the row.
         unsafe {
             if self.whole {
                 match words {
@@ -172,9 +172,9 @@ impl Place {
         }
     }
 
-    /// Stores outputs that may start inside a word. Words of the buffer that are entirely in the row and in the
-    /// warp's outputs are stored as words, each thread's last one with its neighbour's first samples; the rest sample
-    /// by sample.
+    /// Stores outputs that may start inside a word. Words of the buffer that are entirely in the row and in the warp's
+    /// outputs are stored as words, the last one of each thread with the first samples of the next lane; other samples
+    /// are stored one by one.
     ///
     /// # Safety
     /// The place is correct, and all threads of the warp are here.
@@ -184,9 +184,9 @@ impl Place {
         let lane = d.thread_x() % WARP;
         let next = d.shuffle(words[0], (lane + 1) % WARP);
         let start = self.row as i64 + self.first as i64 * size as i64;
-        // Samples before the first whole word: the thread before stores them with its last word, lane 0 one by one.
+        // Samples before the first whole word: the previous lane stores them with its last word, lane 0 one by one.
         let skipped = (4 - (start & 3)) as u32 % 4 / size;
-        // SAFETY: in the row.
+        // SAFETY: a check per word or sample keeps the stores in the row.
         unsafe {
             let some = |first: i32, mut rest: u32, count: u32| {
                 // A loop, so that not all addresses are kept in registers from row to row.

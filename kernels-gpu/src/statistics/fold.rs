@@ -1,21 +1,22 @@
-//! Sums what [`Rows`](super::Rows) found for each row, from the top, and derives the results: one block per channel.
+//! Adds up the rows' sums of [`Rows`](super::Rows), from the top, and derives the results: one block per channel.
 //!
 //! ```text
-//! for each 256 rows: each thread copies one row's sum to shared memory, and joins its extremes to its own; barrier
+//! for each 256 rows:
+//!     each thread copies one row's sum to shared memory, and joins the row's extremes to its own; barrier
 //!     each thread starts loading its next row; thread 0 adds the sums, in order; barrier
 //! the extremes of all rows: by shuffles in each warp, then over the warps by thread 0
-//! thread 0 writes them and the mean, or for squares the sum
+//! thread 0 writes the extremes and the mean, or for squares the sum
 //! ```
 //!
-//! 2 KiB of shared memory. Per row and channel: three global loads, one addition in f64 that depends on the one
-//! before.
+//! 2 KiB of shared memory. Per row and channel: three global loads, and one f64 addition, which depends on the previous
+//! one.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{StatisticsParams, FOLD_BLOCK, FOUND_NUMBERS, SUMMED_PARTS};
 
 /// The kernel: block `c` writes the results of channel `c`: the least sample, the largest sample, and the mean; for
-/// squares only the fourth result, their sum. Both extremes are NaN where a sample is.
+/// squares only the fourth result, their sum. Both extremes are NaN if a sample is NaN.
 ///
 /// Launch contract: the input holds three parts of `height` numbers per channel, the output four numbers per channel;
 /// the grid has `apart` blocks, and the shared memory is as in the kernel table.
@@ -26,7 +27,7 @@ pub struct Fold<const SQUARES: bool>;
 struct Pair(f64, f64);
 
 impl Pair {
-    /// Returns the extremes of the samples of both; a NaN that is the least stays the least.
+    /// Returns the extremes of the samples of both pairs; a least that is NaN stays NaN.
     #[inline(always)]
     fn join(self, Pair(low, high): Pair) -> Pair {
         let Pair(least, largest) = self;
@@ -52,7 +53,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
         let (mut own, mut top) = (of_row(thread), 0);
         while top < p.height {
             let rows = (p.height - top).min(FOLD_BLOCK);
-            // SAFETY: each place is one thread's.
+            // SAFETY: shared memory has one place per thread.
             unsafe { d.shared_store(sums, thread, own) };
             if !SQUARES && thread < rows {
                 pair = pair.join(Pair(part(1, top + thread), part(2, top + thread)));
@@ -61,7 +62,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
             top += rows;
             own = of_row(top.saturating_add(thread));
             if thread == 0 {
-                // SAFETY: called for rows that were copied before the barrier.
+                // SAFETY: called for the rows that the threads copied before the barrier.
                 let of = |row: u32| unsafe { d.shared_load(sums, row) };
                 let mut row = 0;
                 while row + 8 <= rows {
@@ -80,7 +81,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
         let at = |number: u32| (channel * FOUND_NUMBERS + number) as u64;
         if SQUARES {
             if thread == 0 {
-                // SAFETY: each number is one thread's.
+                // SAFETY: the output has four numbers per channel, which only thread 0 of the channel's block writes.
                 unsafe { d.store(found, at(3), sum) };
             }
             return;
@@ -94,7 +95,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
             apart /= 2;
         }
         if lane == 0 {
-            // SAFETY: this warp's places; the sums are not read any more.
+            // SAFETY: two places per warp, written by lane 0; no thread reads the sums any more.
             unsafe {
                 d.shared_store(sums, 2 * warp, pair.0);
                 d.shared_store(sums, 2 * warp + 1, pair.1);
@@ -104,12 +105,12 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
         if thread == 0 {
             let mut other = 1;
             while other < FOLD_BLOCK / 32 {
-                // SAFETY: a warp's pair, after the barrier; each number is one thread's.
+                // SAFETY: each warp's pair is complete since the barrier.
                 pair = pair.join(unsafe { Pair(d.shared_load(sums, 2 * other), d.shared_load(sums, 2 * other + 1)) });
                 other += 1;
             }
             let Pair(least, largest) = pair;
-            // SAFETY: each number is one thread's.
+            // SAFETY: as for the sum of squares.
             unsafe {
                 d.store(found, at(0), least);
                 d.store(found, at(1), if least.is_nan() { least } else { largest });

@@ -1,4 +1,4 @@
-//! Statistics of floats in a fixed order: sums along rows, and the sums of these.
+//! Statistics: of floats, sums in a fixed order, along rows and then of the rows; of integers, exact sums.
 
 mod fold;
 mod rows;

@@ -1,4 +1,4 @@
-//! Sums of rows in f64, each from the left, and their extremes: one thread per row and channel.
+//! Sums of rows in f64, each from the left, and the rows' extremes: one thread per row and channel.
 //!
 //! ```text
 //! start copying the first tile, 32 rows of 96 samples, into planes by channel
@@ -7,11 +7,11 @@
 //! each thread writes its results
 //! ```
 //!
-//! So loads are coalesced, and the sums are in serial order. With `SQUARES` the squared deviations from the mean are
-//! summed, which an earlier launch has found, and there are no extremes.
+//! So loads are coalesced, and the sums are in serial order. With `SQUARES` the sums are those of squared deviations
+//! from the mean, which an earlier launch has computed, and there are no extremes.
 //!
-//! 25 KiB of shared memory, 50 for f64. Per sample: one global load, a quarter of a shared load, one addition in f64
-//! that depends on the one before; two barriers per tile.
+//! 25 KiB of shared memory, 50 for f64. Per sample: one global load, a quarter of a shared load, and one f64 addition,
+//! which depends on the previous one; two barriers per tile.
 
 use crate::device::{Device, Global, Shared};
 use crate::samples::{Held, Input};
@@ -26,7 +26,7 @@ use core::marker::PhantomData;
 /// part 0 and, unless `SQUARES`, the least and the largest sample to parts 1 and 2; a part has one element per row.
 ///
 /// Launch contract: the input holds `height` rows of `samples` samples, `row_stride` samples apart, of whole pixels
-/// of 1 to 4 separate channels; the output three parts per channel; for squares the third of a channel's results is
+/// of 1 to 4 separate channels; the output three parts per channel; for squares, the third result of each channel is
 /// its mean. The grid has one block per 32 rows, and the shared memory is as in the kernel table.
 pub struct Rows<T, const SQUARES: bool>(PhantomData<T>);
 
@@ -51,7 +51,7 @@ impl<H: Held> Part<H> {
         let is_nan = sample != sample;
         Part {
             sum: sum + sample.to_f64(),
-            // A NaN that is the least stays: nothing is below it.
+            // A least that is NaN stays NaN, since no number is below it.
             least: if sample < least || is_nan { sample } else { least },
             largest: if sample > largest { sample } else { largest },
         }
@@ -91,8 +91,8 @@ impl<T: Input, const SQUARES: bool> Body for Rows<T, SQUARES> {
                 let from = (top + row) as u64 * p.row_stride as u64 + start as u64;
                 let copy = |column: u32, place: u32| {
                     if column < left {
-                        // SAFETY: a sample of the row; each place in the tile is one thread's, and no thread reads it
-                        // now.
+                        // SAFETY: the column is in the row; one thread writes each place, and no thread reads this
+                        // stage before the next barrier.
                         unsafe {
                             let to = row * SUMMED_PITCH + place;
                             T::start_copy(d, tile(step), to, src, from + column as u64);
@@ -109,7 +109,7 @@ impl<T: Input, const SQUARES: bool> Body for Rows<T, SQUARES> {
         let row = top + lane;
         let own = warp < p.apart && row < p.height;
         let mean = if SQUARES && own {
-            // SAFETY: a channel's mean, which this launch does not write.
+            // SAFETY: the results hold each channel's mean, which this launch only reads.
             unsafe { d.load(Global::<f64>::at(p.found), (warp * FOUND_NUMBERS + 2) as u64) }
         } else {
             0.0
@@ -132,7 +132,7 @@ impl<T: Input, const SQUARES: bool> Body for Rows<T, SQUARES> {
                 let (tile, first) = (tile(step), lane * SUMMED_PITCH + warp * plane);
                 let mut pixel = 0;
                 while pixel + 4 <= pixels {
-                    // SAFETY: inside the channel's part of the row, which is complete since the barrier.
+                    // SAFETY: the row's plane has `pixels` samples of the channel, complete since the barrier.
                     let [a, b, c, e] = unsafe { T::Held::four(d, tile, first + pixel) };
                     part = part.with::<SQUARES>(a, mean).with::<SQUARES>(b, mean);
                     part = part.with::<SQUARES>(c, mean).with::<SQUARES>(e, mean);
@@ -149,7 +149,7 @@ impl<T: Input, const SQUARES: bool> Body for Rows<T, SQUARES> {
         }
         if own {
             let at = |number: u32| (warp * SUMMED_PARTS + number) as u64 * p.height as u64 + row as u64;
-            // SAFETY: one element of each part is one thread's.
+            // SAFETY: each part has one element per row; a row and channel belong to one thread.
             unsafe {
                 d.store(parts, at(0), part.sum);
                 if !SQUARES {

@@ -1,7 +1,7 @@
 //! Exact sums of integers of 32 and 64 bits, and of their squares.
 //!
 //! ```text
-//! block b of a channel, thread t: totals of pixels b * 256 + t, then a grid's width further, ... -> shared[t]; barrier
+//! block b of a channel, thread t: totals of pixels b * 256 + t + k * 256 * blocks, for all k -> shared[t]; barrier
 //! active = 128, 64, .. 1: threads below active add shared[t + active] to shared[t]; barrier
 //! thread 0 writes the block's totals, which the host adds up
 //! ```
@@ -32,23 +32,24 @@ impl<T: Element + Ordered> Body for Totals<T> {
         let mut totals = IntegerTotals::NONE;
         let mut pixel = d.block_x() as u64 * TOTALS_BLOCK as u64 + thread as u64;
         while pixel < pixels {
-            // SAFETY: in the image.
+            // SAFETY: pixel and channel are below `pixels` and `apart`.
             totals = totals.with(unsafe { d.load(src, pixel * p.apart as u64 + channel as u64) }.order());
             pixel += p.blocks as u64 * TOTALS_BLOCK as u64;
         }
-        // A word of every thread after the other, without bank conflicts.
+        // Word `k` of all threads is contiguous, so that there are no bank conflicts.
         let shared = Shared::<u64>::at(0);
         let put = |totals: IntegerTotals| {
             let words = totals.words();
             for k in 0..TOTALS_WORDS {
-                // SAFETY: one word of each kind is one thread's.
+                // SAFETY: shared memory has `TOTALS_WORDS` words per thread.
                 unsafe { d.shared_store(shared, k * TOTALS_BLOCK + thread, words[k as usize]) };
             }
         };
         let get = |thread: u32| {
             let mut words = [0; TOTALS_WORDS as usize];
             for k in 0..TOTALS_WORDS {
-                // SAFETY: complete since the barrier.
+                // SAFETY: the words of other threads are complete since the barrier, and are not written before the
+                // next.
                 words[k as usize] = unsafe { d.shared_load(shared, k * TOTALS_BLOCK + thread) };
             }
             IntegerTotals::of_words(words)
@@ -68,7 +69,7 @@ impl<T: Element + Ordered> Body for Totals<T> {
             let words = totals.words();
             let first = (channel * p.blocks + d.block_x()) * TOTALS_WORDS;
             for k in 0..TOTALS_WORDS {
-                // SAFETY: one group of words is one block's.
+                // SAFETY: the output has ten words per block and channel, which only thread 0 writes.
                 unsafe { d.store(dst, (first + k) as u64, words[k as usize]) };
             }
         }

@@ -1,9 +1,9 @@
-//! Taps along the columns of a plane, with eight outputs of each of two columns per thread in registers.
+//! Taps along the columns of a plane, with eight adjacent outputs of each of two columns per thread in registers.
 //!
 //! ```text
-//! each thread: samples of two columns, a block's width apart
-//!     for each tap: load the two samples that enter the windows of fifteen rows, and the tap; add eight products to
-//!         each
+//! each thread: two columns, a block's width apart, each with a window of fifteen samples in registers
+//!     for each tap: load the sample that enters each window, and the tap; add the products to the sums of the eight
+//!         outputs of each column
 //! ```
 //!
 //! Per sixteen multiply-adds: two loads of samples, adjacent along a warp, and one of a tap from constant memory. No
@@ -16,7 +16,7 @@ use apron_abi::{Accumulator, Pixel, Sample, VolumesParams, VOLUMES_BLOCK, VOLUME
 use core::marker::PhantomData;
 use core::ops::Div;
 
-/// The kernel: samples of type `X` are summed in `S`, and become `O`.
+/// The kernel: samples of type `X` are summed in `S`, and stored as `O`.
 ///
 /// Launch contract: the buffers are as large as the parameters say, and there are `mask[1]` taps along y alone.
 pub struct Columns<X, S, O>(PhantomData<(X, S, O)>);
@@ -39,14 +39,14 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Columns<X, 
         if sample >= row_samples || first >= p.out[1] || plane >= p.out[2] {
             return;
         }
-        // The sums of a second column that is outside are not stored.
+        // If the second column is outside, the first takes its place, and its sums are not stored.
         let second = if sample + VOLUMES_BLOCK[0] < row_samples { sample + VOLUMES_BLOCK[0] } else { sample };
         let (extended, y) = (Extended::of(d, src, p), first as i32 + p.origin[1]);
         let inside = y >= 0 && y + (p.mask[1] + VOLUMES_RUN - 1) as i32 <= p.sides[1] as i32;
         let start = (plane as i64 * p.sides[1] as i64 + y as i64) * p.row_stride as i64;
         let under = Under { d, extended, places: [sample, second], y, z: plane as i32, inside, start };
         let mut sums = [[S::ZERO; RUN]; 2];
-        // SAFETY: the taps are in the mask; each output is one thread's.
+        // SAFETY: the launch has `mask[1]` taps; row and column are in the output, and belong to one thread.
         unsafe {
             under.add(p.mask[1], &mut sums);
             under.extended.divide(&mut sums[0]);
@@ -74,14 +74,15 @@ struct Under<'p, D, X, S> {
     /// The row under the first output's first tap, and the plane.
     y: i32,
     z: i32,
-    /// Whether all rows under the outputs are in the volume, and the number of the first one's first sample.
+    /// Whether all rows under the outputs are in the volume, and the index of the first sample of the first of these
+    /// rows.
     inside: bool,
     start: i64,
 }
 
 impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> {
-    /// Returns the number of the first sample of the row that is `row` below the first, and whether the
-    /// row is outside instead.
+    /// Returns the index of the first sample of the row `row` rows below the first, and whether the row is outside, in
+    /// which case the index is arbitrary.
     #[inline(always)]
     fn at(&self, row: u32) -> (u64, bool) {
         let p = self.extended.p;
@@ -90,12 +91,12 @@ impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> 
         }
         match self.extended.row(self.y + row as i32, self.z) {
             Line::From(start) => (start, false),
-            // Any row will do: what is loaded is not used.
+            // An arbitrary row: the loaded samples are not used.
             Line::Outside(_) => (0, true),
         }
     }
 
-    /// Loads the samples of `N` rows from `first` on into the windows, from place `to` on. All loads come
+    /// Loads the samples of `N` rows, from `first` on, into the windows, from place `to` on. All loads are issued
     /// before the first use.
     ///
     /// # Safety
@@ -136,7 +137,7 @@ impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> 
                 self.step::<RUN>(done, &mut window, sums);
                 done += RUN as u32;
             }
-            // By fours and what is left of them: a copy for each number of taps below eight would be twice the code.
+            // Four taps, then up to three: a copy of the code for each number below eight would be twice as long.
             if count - done >= 4 {
                 self.step::<4>(done, &mut window, sums);
                 done += 4;
@@ -150,7 +151,8 @@ impl<D: Device, X: Sample, S: Accumulator + Div<Output = S>> Under<'_, D, X, S> 
         }
     }
 
-    /// As [`add`](Self::add), of `N` taps from `first` on, with the windows of the first; moves the windows on.
+    /// As [`add`](Self::add), for `N` taps from `first` on; the windows are those of tap `first`, and are moved on by
+    /// `N` samples.
     ///
     /// # Safety
     /// As [`add`](Self::add).

@@ -1,14 +1,15 @@
 //! A dense mask of up to 5x5x5 taps, in one launch that marches through the planes.
 //!
 //! ```text
-//! each block: 64 x 32 outputs (64 x 16 where sums are f64), in some planes; one barrier for each plane of the input:
+//! each block: 64 x 32 outputs (64 x 16 if sums are f64) in each of `p.planes` planes; one barrier per input plane:
 //!     start copying the tile of a later plane into shared memory
-//!     two or four outputs of a column per thread: the samples of this plane under them, row by row, in registers
-//!     add their products to the sums of all outputs that see this plane: a ring in registers; the oldest is done
+//!     two or four outputs of a column per thread: load the samples of this plane under them, row by row
+//!     add their products to the sums of all outputs whose masks cover this plane: a ring in registers
+//!     store the oldest sum, which is complete
 //! ```
 //!
-//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps plane
-//! by plane from the front, row by row, from the left.
+//! Each sample is read from global memory once, except for halos, and each result written once. A sum adds its products
+//! plane by plane from the front, row by row from the top, from the left.
 
 use super::tap;
 use super::tiles::{Marched, Part, Tiles, COPIES};
@@ -20,12 +21,13 @@ use apron_abi::{
 };
 use core::marker::PhantomData;
 
-/// The kernel over samples of type `S`, for masks of `SIDE` taps along each axis, and `DOWN` outputs per thread; for 5
-/// of floats, also of fewer taps. Integers need no such loops: taps of zero in the other places add nothing.
+/// The kernel over samples of type `S`, for masks of `SIDE` taps along each axis, and `DOWN` outputs per thread. For
+/// floats and a `SIDE` of 5, masks may have fewer taps, whose number is then checked. For integers the missing taps are
+/// zeros, which add nothing to the sums.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters
-/// say; the taps are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the
-/// first rows and columns.
+/// say; the taps are `SIDE` planes of `SIDE` rows of `SIDE`, with those of the mask in the last planes, and there in
+/// the first rows and columns.
 pub struct Cube<S, const SIDE: usize, const DOWN: usize>(PhantomData<S>);
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
@@ -34,10 +36,10 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
     /// Columns and rows of the tile.
     const TILE: [u32; 2] = volumes_march_tile(SIDE as u32, S::Sum::TYPE.size_bytes());
     const STAGES: u32 = volumes_march_stages(SIDE as u32);
-    /// Whether no mask has fewer taps.
+    /// Whether all masks have, or are padded to, `SIDE` taps along each axis.
     const ONLY: bool = !S::AS_IT_IS || SIDE as u32 == VOLUMES_CUBE_SIDES[0];
 
-    /// Adds the products of a plane: those with plane `s` of the mask to `ring[..][s]`.
+    /// Adds the products of an input plane: those with plane `s` of the mask to `ring[..][s]`.
     ///
     /// # Safety
     /// The tile is complete.
@@ -55,7 +57,7 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
             let mut samples = [S::Sum::ZERO; SIDE];
             for i in 0..SIDE {
                 let place = (row + j as u32) * Self::TILE[0] + column + i as u32;
-                // SAFETY: in the tile.
+                // SAFETY: the tile has `SIDE - 1` columns and rows more than the block's outputs.
                 samples[i] = S::number(unsafe { d.shared_load(tile, place) });
             }
             for r in 0..DOWN {
@@ -64,7 +66,7 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
                     for s in 0..SIDE {
                         for i in 0..SIDE {
                             if ALL || (s as u32 >= unused && (i as u32) < columns) {
-                                // SAFETY: there are places for `SIDE` taps along each axis.
+                                // SAFETY: the launch has `SIDE` taps along each axis.
                                 let tap = unsafe { tap(d, ((s * SIDE + j - r) * SIDE + i) as u32) };
                                 ring[r][s] = d.fma(tap, samples[i], ring[r][s]);
                             }
@@ -75,7 +77,7 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
         }
     }
 
-    /// Goes through the planes; with `ALL`, an axis has `SIDE` taps, and no tap is compared with their number.
+    /// Marches through the planes. With `ALL`, every axis has `SIDE` taps, and their number is not checked.
     ///
     /// # Safety
     /// The launch contract holds.
@@ -93,7 +95,7 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
         let mut ring = [[S::Sum::ZERO; SIDE]; DOWN];
         let mut stage = 0;
         for k in 0..inputs + ahead {
-            // SAFETY: the launch contract. A stage is copied to after the barrier that follows its last use.
+            // SAFETY: the launch contract. A stage is overwritten only after the barrier that follows its last use.
             unsafe {
                 d.wait_copies::<1>();
                 d.barrier();
@@ -128,12 +130,12 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
         dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
-        // What depends on the thread alone is recomputed, and takes no registers of the ring's.
+        // Recomputed, so that the thread's place takes no registers from the ring.
         let place = || {
             let thread = d.anew(d.thread_x());
             (thread % COLUMNS, thread / COLUMNS * DOWN as u32)
         };
-        // The mask's planes are at the end of their places.
+        // The mask's planes are the last of the `SIDE` planes.
         let unused = SIDE as u32 - d.anew(p.taps[2]);
         for r in 0..DOWN {
             for s in (0..SIDE).rev() {
@@ -141,7 +143,7 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
                 ring[r][s] = if first { S::Sum::ZERO } else { ring[r][s - 1] };
             }
         }
-        // SAFETY: the caller's promise; each output is one thread's.
+        // SAFETY: the caller's promise; each output belongs to one thread.
         unsafe {
             Self::add::<D, ALL>(d, place(), tile, ring, p);
             if let Some(z) = finished {

@@ -1,15 +1,14 @@
 //! A mask of any number of taps, with eight rows of four outputs per thread in registers.
 //!
 //! ```text
-//! each thread: four samples of a row, a block's width apart, and the same columns of the seven rows below, in one
-//!     plane
-//! for each plane of the mask, for each input row under its outputs, for each column of the mask:
+//! each thread: outputs of four columns, a block's width apart, in eight adjacent rows of one plane
+//! for each plane of the mask, for each input row under the thread's outputs, for each column of the mask:
 //!     load the four samples
 //!     for each of the eight output rows whose mask covers the input row: load the tap; add four products
 //! ```
 //!
-//! Per 32 multiply-adds: four loads of samples, adjacent along a warp, and eight of taps, the same for the whole warp;
-//! all from the first-level cache. No shared memory and no barrier.
+//! Per 32 multiply-adds: four loads of samples, adjacent along a warp, and eight of taps, uniform for the warp; all
+//! from the L1 cache. No shared memory and no barrier.
 
 use super::{tap, Extended};
 use crate::device::{Device, Global};
@@ -18,10 +17,10 @@ use apron_abi::{Accumulator, Pixel, Sample, VolumesParams, VOLUMES_ACROSS, VOLUM
 use core::marker::PhantomData;
 use core::ops::Div;
 
-/// The kernel: samples of type `X` are summed in `S`, and become `O`.
+/// The kernel: samples of type `X` are summed in `S`, and stored as `O`.
 ///
-/// Launch contract: the buffers are as large as the parameters say, and the taps are in rows without
-/// gaps, plane by plane.
+/// Launch contract: the buffers are as large as the parameters say, and the taps are in rows without padding, plane by
+/// plane.
 pub struct Dense<X, S, O>(PhantomData<(X, S, O)>);
 
 const ACROSS: usize = VOLUMES_ACROSS as usize;
@@ -60,13 +59,13 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Dense<X, S,
                 let line = extended.row((first + j) as i32 + p.origin[1], z);
                 for i in 0..p.mask[0] {
                     let x = i as i32 + p.origin[0];
-                    // SAFETY: inside, the row has these samples.
+                    // SAFETY: if `inside`, the row has the samples under all taps.
                     let samples = places.map(|place| unsafe { extended.sample(line, x, place, inside) });
                     for r in 0..DOWN {
-                        // For output row r, this row is under mask row `j - r`; above the mask it is a large number.
+                        // For output row r, this row is under mask row `j - r`, a large number if the row is above it.
                         let row = j.wrapping_sub(r as u32);
                         if row < p.mask[1] {
-                            // SAFETY: the tap is in the mask.
+                            // SAFETY: plane, row and column are in the mask.
                             let tap: S = unsafe { tap(d, (k * p.mask[1] + row) * p.mask[0] + i) };
                             for x in 0..ACROSS {
                                 sums[r][x] = d.fma(tap, samples[x], sums[r][x]);
@@ -82,7 +81,7 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Dense<X, S,
                 let (row, sample) = (first + r as u32, sample + k as u32 * VOLUMES_BLOCK[0]);
                 if row < p.out[1] && sample < row_samples {
                     let line = plane as u64 * p.out[1] as u64 + row as u64;
-                    // SAFETY: in the output, and no other thread's.
+                    // SAFETY: plane, row and sample are in the output, and belong to this thread.
                     unsafe { extended.store(dst, line * row_samples as u64 + sample as u64, sums[r][k]) };
                 }
             }

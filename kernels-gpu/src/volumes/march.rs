@@ -1,16 +1,17 @@
 //! Taps along x, y and z, in one launch that marches through the planes.
 //!
 //! ```text
-//! each block: 64 columns of 32 rows (16 where sums are f64), in some planes; each plane of the input from front to
-//!     back, one barrier for each:
+//! each block: 64 columns of 32 rows (16 if sums are f64) in each of `p.planes` planes
+//! for each input plane, from front to back, with one barrier:
 //!     start copying the tile of a later plane into shared memory
-//!     sums along x of all rows of this plane's tile: four adjacent ones per thread, into shared memory
-//!     sums along y of the plane before: two or four of a column per thread, in registers
-//!     add each to the sums along z of all outputs that see that plane: a ring in registers; the oldest is done
+//!     sums along x of all rows of this plane's tile: four adjacent sums per thread, into shared memory
+//!     sums along y of the previous plane: two or four of a column per thread, in registers
+//!     add each to the sums along z of all outputs whose taps cover that plane: a ring in registers
+//!     store the oldest sum, which is complete
 //! ```
 //!
-//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps in
-//! their order: along x, then y, then z.
+//! Each sample is read from global memory once, except for halos, and each result written once. A sum adds its products
+//! in the order of the taps: along x, then y, then z.
 
 use super::tap;
 use super::tiles::{Marched, Part, Tiles, COPIES};
@@ -22,12 +23,12 @@ use apron_abi::{
 };
 use core::marker::PhantomData;
 
-/// The kernel over samples of type `S`, for `DOWN` outputs per thread and `TAPS` taps along each axis; for 9
-/// and 17 of f32, also for fewer. Integers need no such loops: taps of zero in the other places add nothing to their
-/// sums. Their `TAPS` are one more than a multiple of four.
+/// The kernel over samples of type `S`, for `DOWN` outputs per thread and `TAPS` taps along each axis. With f32 sums, 9
+/// and 17 `TAPS` also take fewer taps, whose number is then checked. For integers missing taps are zeros, which add
+/// nothing to the sums. With f64 sums `TAPS` is one more than a multiple of four.
 ///
-/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large
-/// as the parameters say.
+/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters
+/// say; the taps are `TAPS` along x, `TAPS` along y, and `TAPS` along z.
 pub struct March<S, const TAPS: usize, const DOWN: usize>(PhantomData<S>);
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
@@ -42,15 +43,15 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
     /// Columns and rows of the tile.
     const TILE: [u32; 2] = volumes_march_tile(TAPS as u32, S::Sum::TYPE.size_bytes());
     const STAGES: u32 = volumes_march_stages(TAPS as u32);
-    /// Whether an axis may have fewer taps.
+    /// Whether an axis may have fewer taps than `TAPS`.
     const HAS_FEWER: bool = !Self::WIDE && volumes_march_has_fewer(TAPS as u32);
 
     /// Samples of a tile.
     const SAMPLES: u32 = Self::TILE[0] * Self::TILE[1];
-    /// Places of a row's sums along x.
+    /// Pitch of the rows of sums along x, in sums.
     const PITCH: u32 = volumes_march_pitch(S::Sum::TYPE.size_bytes());
 
-    /// Sums along x, for all rows of the tile, four adjacent ones at a time.
+    /// Computes the sums along x of all rows of the tile, four adjacent sums at a time.
     ///
     /// # Safety
     /// The tile is complete, and no thread reads the sums that are overwritten any more.
@@ -65,7 +66,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         let mut unit = d.anew(d.thread_x());
         while unit < units {
             let (row, first) = (unit / (COLUMNS / 4), unit % (COLUMNS / 4) * 4);
-            // SAFETY: in the tile, whose rows are whole groups of four; in the rows of sums, and no other thread's.
+            // SAFETY: rows of the tile are whole groups of four, with room for all windows; one thread writes each sum.
             unsafe {
                 let four = |k| {
                     let [a, b, c, e] = d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k);
@@ -84,7 +85,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         }
     }
 
-    /// Returns the place of a column's sum in its row.
+    /// Returns the place of a column's sum in its row; f64 sums are permuted against bank conflicts.
     #[inline(always)]
     fn place(column: u32) -> u32 {
         if Self::WIDE {
@@ -94,11 +95,11 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         }
     }
 
-    /// Returns four sums whose windows start at adjacent samples, of which `four` returns those from `4 * k` on. Their
-    /// taps are behind each other from `first` on.
+    /// Returns four sums whose windows start at adjacent samples. `four(k)` returns samples `4 * k` to `4 * k + 3`; the
+    /// taps start at `first`.
     ///
     /// # Safety
-    /// There are places for `TAPS` taps.
+    /// The launch has `TAPS` taps from `first` on.
     #[inline(always)]
     unsafe fn four<D: Device, const ALL: bool>(
         d: D,
@@ -107,8 +108,8 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
     ) -> [S::Sum; 4] {
         let mut sums = [S::Sum::ZERO; 4];
         if Self::WIDE {
-            // Four taps at a time, and not the whole window: the registers hold the sums along z, too. For the same
-            // reason many taps are in a loop, whose end no compiler knows.
+            // Four taps at a time, and not the whole window, since the registers also hold the sums along z. For the
+            // same reason more than 13 taps are in a loop whose length the compiler does not know.
             let mut samples = four(0);
             let end = if TAPS > 13 { taps / 4 } else { TAPS as u32 / 4 };
             for k in 0..end {
@@ -152,7 +153,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         let mut samples = four(0);
         let mut k = 0;
         while 4 * k < taps {
-            // The last tap alone needs no samples after the first four.
+            // If only one tap is left, it needs no samples after the first four.
             let next = if 4 * k + 1 < taps { four(k + 1) } else { [S::Sum::ZERO; 4] };
             for x in 0..4 {
                 (window[x], window[4 + x]) = (samples[x], next[x]);
@@ -172,7 +173,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         sums
     }
 
-    /// Returns a thread's sums along y.
+    /// Returns a thread's sums along y: `DOWN` sums of a column.
     ///
     /// # Safety
     /// The sums along x are complete.
@@ -186,20 +187,20 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         let four = |k: u32| {
             let mut samples = [S::Sum::ZERO; 4];
             for j in 0..4 {
-                // Whole groups of four, but for two outputs of a thread, and for the last of all taps.
+                // Groups of four are whole, except with two outputs per thread, and in the last group of all taps.
                 if (!ALL && DOWN == 4) || 4 * k + j < (TAPS + DOWN - 1) as u32 {
-                    // SAFETY: in the rows of sums.
+                    // SAFETY: the rows under the thread's outputs have sums, complete since the barrier.
                     samples[j as usize] =
                         unsafe { d.shared_load(sums, (row + 4 * k + j) * Self::PITCH + Self::place(column)) };
                 }
             }
             samples
         };
-        // SAFETY: there are places for `TAPS` taps.
+        // SAFETY: the launch has `TAPS` taps along y after those along x.
         unsafe { Self::four::<D, ALL>(d, (TAPS as u32, d.anew(p.taps[1])), four) }
     }
 
-    /// Goes through the planes; with `ALL`, an axis has `TAPS` taps, and no tap is compared with their number.
+    /// Marches through the planes. With `ALL`, every axis has `TAPS` taps, and their number is not checked.
     ///
     /// # Safety
     /// The launch contract holds.
@@ -213,13 +214,13 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         let tile = |stage: u32| Shared::<S::Held>::at(stage * Self::SAMPLES * 4);
         let bytes = Self::PITCH * Self::TILE[1] * S::Sum::TYPE.size_bytes();
         let sums = |k: u32| Shared::<S::Sum>::at(Self::STAGES * Self::SAMPLES * 4 + k % 2 * bytes);
-        // The first planes are only copied; the last two steps copy nothing.
+        // The first `ahead` steps only copy; the last steps copy nothing.
         let (inputs, ahead) = (part.planes + p.taps[2] - 1, Self::STAGES - 1);
         let mut ring = [[S::Sum::ZERO; TAPS]; DOWN];
         let mut stage = 0;
         for k in 0..inputs + ahead + 1 {
-            // SAFETY: the launch contract. A stage is copied to, and sums are written, after the barrier that
-            // follows their last use.
+            // SAFETY: the launch contract. Stages and sums are overwritten only after the barrier that follows their
+            // last use.
             unsafe {
                 match Self::STAGES {
                     2 => d.wait_copies::<0>(),
@@ -237,7 +238,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
                 if k < inputs && S::AS_IT_IS {
                     tiles.start(k, tile(stage), &mut held);
                 }
-                // One group for each step, if an empty one, so that waits count alike.
+                // One group of copies per step, even if it is empty, so that the waits count the same groups.
                 d.end_copies();
                 if k > ahead {
                     let finished = (k - ahead).checked_sub(p.taps[2]);
@@ -264,14 +265,14 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
         dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
-        // What depends on the thread alone is recomputed, and takes no registers of the ring's.
+        // Recomputed, so that the thread's place takes no registers from the ring.
         let place = || {
             let thread = d.anew(d.thread_x());
             (thread % COLUMNS, thread / COLUMNS * DOWN as u32)
         };
-        // Taps along z are at the end of their places.
+        // The taps along z are the last of their `TAPS` places.
         let unused = TAPS as u32 - d.anew(p.taps[2]);
-        // SAFETY: the caller's promise; each output is one thread's.
+        // SAFETY: the caller's promise; each output belongs to one thread.
         unsafe {
             let plane = Self::down::<D, ALL>(d, place(), sums, p);
             for r in 0..DOWN {

@@ -1,8 +1,8 @@
-//! Masks of three dimensions over volumes, and over images of f64, which are volumes of one plane: dense ones, taps
+//! Masks of three dimensions over volumes, and over images of f64, which are volumes of one plane: dense masks, taps
 //! along one axis, and taps along all axes at once.
 //!
-//! A volume's planes lie one below the other. A pass along the rows of a separable filter is a mask of one row; one
-//! along the planes is one along the columns of an image whose rows are the planes.
+//! The planes of a volume are stacked, one below the other. The pass of a separable filter along x is a mask of one
+//! row; the pass along z is a pass along the columns of an image whose rows are the planes.
 
 mod columns;
 mod cube;
@@ -49,12 +49,12 @@ struct Extended<'p, D, X, S> {
     constants: [S; 3],
 }
 
-/// Where a row of the extended volume comes from.
+/// Source of a row of the extended volume.
 #[derive(Clone, Copy)]
 enum Line<S> {
-    /// The number of its first sample in the volume.
+    /// A row of the volume, by the index of its first sample.
     From(u64),
-    /// Outside: all samples are alike.
+    /// A row outside, whose samples are all this constant.
     Outside(S),
 }
 
@@ -83,10 +83,10 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
         }
     }
 
-    /// Returns the sample of a row that is `sample` samples behind column `x`, which may be outside.
+    /// Returns the sample of a row that is `sample` samples after the first sample of column `x`, which may be outside.
     ///
     /// # Safety
-    /// The row has it, if `inside` is true.
+    /// If `inside` is true, the row has this sample.
     #[inline(always)]
     unsafe fn sample(&self, line: Line<S>, x: i32, sample: u32, inside: bool) -> S {
         let (d, p) = (self.d, self.p);
@@ -109,15 +109,15 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
         match if is_in_row { Some(column) } else { self.borders[0].map(column, p.sides[0] as i32) } {
             Some(column) => {
                 let at = start + column as u32 as u64 * p.channels as u64 + channel as u64;
-                // SAFETY: plane, row and column are in the volume.
+                // SAFETY: plane, row and column are inside the volume, or mapped into it.
                 S::of(unsafe { d.load(self.src, at) })
             }
             None => self.constants[0],
         }
     }
 
-    /// Divides sums, several at a time: of one alone, the compiler would compute the quotient also
-    /// where it is not needed.
+    /// Divides several sums at a time: for a single sum, the compiler would compute the quotient speculatively, even if
+    /// it is not needed.
     #[inline(always)]
     fn divide<const N: usize>(&self, sums: &mut [S; N]) {
         if self.p.divisor != 1.0 {
@@ -128,7 +128,7 @@ impl<'p, D: Device, X: Sample, S: Accumulator + Div<Output = S>> Extended<'p, D,
         }
     }
 
-    /// Stores a quotient as a result.
+    /// Clamps or casts a sum, which is already divided, and stores the result.
     ///
     /// # Safety
     /// `index` is in the output, and no other thread stores there.

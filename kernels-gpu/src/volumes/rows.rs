@@ -1,17 +1,17 @@
-//! A mask over rows that lie in shared memory, with eight adjacent outputs per thread in registers.
+//! A dense mask over rows in shared memory, with eight adjacent outputs per thread in registers.
 //!
 //! ```text
 //! for each plane of the mask, up to eight of its rows and up to 32 of its columns at a time:
 //!     the rows under the block's outputs and their halo -> shared memory, in the type of the sums
 //!     barrier
 //!     for each of these rows of the mask, for each column:
-//!         load the one sample that enters the window of fifteen, and the tap; add eight products
+//!         load the one sample that enters the thread's window of fifteen, and the tap; add eight products
 //!     barrier
 //! sums -> shared memory; barrier; store them, adjacent along a warp
 //! ```
 //!
-//! Per eight multiply-adds: one load from shared memory and one tap from constant memory, the same for the whole warp.
-//! Each sample is converted once per tile. Places of eight pixels are nine apart, so that lanes use different banks.
+//! Per eight multiply-adds: one load from shared memory, and one tap from constant memory, uniform for the warp. Each
+//! sample is converted once per tile. Groups of eight pixels are nine places apart, so that lanes use different banks.
 
 use super::{tap, Extended, Line};
 use crate::device::{Device, Global, Shared};
@@ -20,10 +20,10 @@ use apron_abi::{Accumulator, Pixel, RowsTile, Sample, VolumesParams, VOLUMES_ROW
 use core::marker::PhantomData;
 use core::ops::Div;
 
-/// The kernel: samples of type `X` are summed in `S`, and become `O`.
+/// The kernel: samples of type `X` are summed in `S`, and stored as `O`.
 ///
-/// Launch contract: the buffers are as large as the parameters say, the taps are in rows without gaps, plane by plane,
-/// and the block has the shared memory of the [`RowsTile`].
+/// Launch contract: the buffers are as large as the parameters say, the taps are in rows without padding, plane by
+/// plane, and the block has the shared memory of the [`RowsTile`].
 pub struct Rows<X, S, O>(PhantomData<(X, S, O)>);
 
 const RUN: usize = VOLUMES_RUN as usize;
@@ -63,8 +63,8 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Rows<X, S, 
                 let mut i = 0;
                 while i < p.mask[0] {
                     let columns = least(p.mask[0] - i, tile.mask[0]);
-                    // SAFETY: the tile has places for these rows and columns; barriers lie between
-                    // writes and reads of it.
+                    // SAFETY: the tile has places for these rows and columns; barriers separate its writes from its
+                    // reads.
                     unsafe {
                         d.barrier();
                         block.fill(&extended, [i, j], [columns, rows], z);
@@ -82,7 +82,7 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Rows<X, S, 
                 j += tile.mask[1];
             }
         }
-        // SAFETY: as above; each output is one thread's.
+        // SAFETY: as above; each output belongs to one thread.
         unsafe {
             d.barrier();
             if is_summing {
@@ -98,19 +98,19 @@ impl<X: Sample, S: Accumulator + Div<Output = S>, O: Pixel> Body for Rows<X, S, 
     }
 }
 
-/// The part of a volume that a block sees.
+/// A block, and its part of the volume.
 struct Block<'p, D, S> {
     d: D,
     p: &'p VolumesParams,
     tile: RowsTile,
-    /// The first output's column and row.
+    /// Column and row of the first output.
     x: u32,
     y: u32,
     held: Shared<S>,
 }
 
 impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
-    /// Returns the place in a row of the tile of a sample, counted from the row's first.
+    /// Returns the place, in a row of the tile, of sample `sample` of the row.
     #[inline(always)]
     fn place(&self, sample: u32) -> u32 {
         if self.p.channels == 1 {
@@ -121,8 +121,8 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         (pixel + pixel / RUN as u32) * self.p.channels + channel
     }
 
-    /// Fills the tile with what `size` columns and rows of the mask from `first` on see in plane `z`
-    /// of the extended volume.
+    /// Fills the tile with the samples of plane `z` of the extended volume that are under `size` columns and rows of
+    /// the mask, from `first` on.
     ///
     /// # Safety
     /// No thread reads the tile.
@@ -135,7 +135,7 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         let mut row = d.thread_y();
         while row < VOLUMES_ROWS_BLOCK[1] + size[1] - 1 {
             let line = extended.row((self.y + row + first[1]) as i32 + p.origin[1], z);
-            // SAFETY: as this function's.
+            // SAFETY: the caller's promise; if `inside`, all samples are in the volume's row.
             unsafe {
                 match line {
                     Line::From(start) if inside && p.channels == 1 => {
@@ -148,8 +148,8 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         }
     }
 
-    /// Fills a row of the tile, from place `to` on, with the samples from sample `from` on, of one channel: without a
-    /// check for each sample, and with places at constant distances.
+    /// Fills a row of the tile, from place `to` on, with the volume's samples from sample `from` on, for one channel:
+    /// without a check for each sample, and with places at constant distances.
     ///
     /// # Safety
     /// The volume has these samples; and as [`fill`](Self::fill).
@@ -209,7 +209,7 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
             for k in 0..AT_ONCE {
                 let sample = sample + k * VOLUMES_ROWS_BLOCK[0];
                 if sample < samples {
-                    // SAFETY: in the tile, and no other thread's.
+                    // SAFETY: the tile's row has the sample's place; one thread writes each.
                     unsafe { d.shared_store(self.held, to + self.place(sample), values[k as usize]) };
                 }
             }
@@ -217,7 +217,7 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         }
     }
 
-    /// Adds the products of `count` taps from `taps` on, and of the samples from place `at` on, to adjacent sums.
+    /// Adds the products of `count` taps, from `taps` on, and the samples, from place `at` on, to eight adjacent sums.
     ///
     /// # Safety
     /// The taps are in the mask, and the samples in the tile.
@@ -246,7 +246,7 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         }
     }
 
-    /// As [`add`](Self::add), of `N` taps, with the window of the first; moves the window on.
+    /// As [`add`](Self::add), for `N` taps; the window is that of the first tap, and is moved on by eight samples.
     ///
     /// # Safety
     /// As [`add`](Self::add).
@@ -270,7 +270,7 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         }
     }
 
-    /// Stores the block's sums, which are in the tile, those that there are.
+    /// Stores the block's sums, which are in the tile, as far as they are in the output.
     ///
     /// # Safety
     /// No other block stores them.
@@ -285,7 +285,7 @@ impl<D: Device, S: Accumulator + Div<Output = S>> Block<'_, D, S> {
         let mut sample = d.thread_x();
         while sample < self.tile.pixels * p.channels && start + sample < row_samples {
             let line = plane as u64 * p.out[1] as u64 + row as u64;
-            // SAFETY: in the tile; in the output; the caller's promise.
+            // SAFETY: the tile holds the sum since the barrier; row and sample are in the output; the caller's promise.
             unsafe {
                 let sum = d.shared_load(self.held, d.thread_y() * self.tile.pitch + self.place(sample));
                 extended.store(dst, line * row_samples as u64 + (start + sample) as u64, sum);

@@ -1,4 +1,4 @@
-//! The input tiles of a block that marches through the planes: a ring of stages in shared memory, filled ahead.
+//! The input tiles of a block that marches through the planes: a ring of stages in shared memory, filled ahead of use.
 
 use crate::device::{Device, Global, Shared};
 use apron_abi::{
@@ -10,22 +10,22 @@ use core::ops::Div;
 /// Most samples of a tile that a thread copies: those of 9 taps over integers, by 256 threads.
 pub(super) const COPIES: usize = 7;
 
-/// Places of samples outside along x and y, whose values are constant.
+/// Stand for samples outside the volume along x and along y, with a constant border.
 const OUTSIDE: [u32; 2] = [u32::MAX, u32::MAX - 1];
 
-/// A type of samples, how a tile holds them, and the type of their sums.
+/// A sample type, the type in which a tile holds it, and its accumulator.
 pub trait Marched: Sample + FromSum<Self::Sum> {
-    /// What a tile holds of a sample.
+    /// Type of a sample in a tile.
     type Held: Element;
-    /// The type of sums.
+    /// Accumulator type.
     type Sum: Accumulator + Div<Output = Self::Sum>;
-    /// Whether tiles hold samples as they are, so that copies can be asynchronous.
+    /// Whether tiles hold samples unconverted, so that copies can be asynchronous.
     const AS_IT_IS: bool;
-    /// Returns a constant as [`of_bits`](Marched::of_bits) takes it.
+    /// Returns the bits of a constant, for [`of_bits`](Marched::of_bits).
     fn bits(constant: f32) -> u32;
-    /// Returns what a tile holds of the sample of these bits.
+    /// Converts the bits of a sample to the type of the tile.
     fn of_bits(bits: u32) -> Self::Held;
-    /// Returns the number that sums take.
+    /// Converts a sample of the tile to the accumulator type.
     fn number(held: Self::Held) -> Self::Sum;
 }
 
@@ -47,7 +47,7 @@ impl Marched for f32 {
     }
 }
 
-/// Constants are f32.
+/// Constants are passed as f32.
 impl Marched for f64 {
     type Held = f64;
     type Sum = f64;
@@ -66,8 +66,8 @@ impl Marched for f64 {
     }
 }
 
-/// Integers are held as the numbers from 0 that they are above the least one; constants may be above
-/// the largest one of u8.
+/// Tiles hold an integer as its distance from the least value of its type, from 0 on. Constants of u8 may be above 255,
+/// so their bits are u16.
 macro_rules! marched {
     ($($type:ty as $bits:ty),*) => {$(
         impl Marched for $type {
@@ -84,7 +84,7 @@ macro_rules! marched {
             }
             #[inline(always)]
             fn number(held: u32) -> f64 {
-                // 2^52 and the number in its lowest bits: a subtraction is faster than a conversion.
+                // The bits of 2^52 plus the number: subtracting 2^52 is faster than a conversion.
                 f64::from_bits(0x4330_0000_0000_0000 | held as u64) - (4_503_599_627_370_496.0 - <$type>::MIN as f64)
             }
         }
@@ -92,17 +92,17 @@ macro_rules! marched {
 }
 marched!(u8 as u16, u16 as u16, i16 as i16);
 
-/// A block's part of the work.
+/// A block's outputs.
 pub(super) struct Part {
     /// First output row and plane.
     top: u32,
     front: u32,
-    /// Output planes.
+    /// Number of output planes.
     pub(super) planes: u32,
 }
 
 impl Part {
-    /// Returns the block's part, or `None` if nothing is left for it.
+    /// Returns the block's part; `None` for blocks behind the last plane.
     #[inline(always)]
     pub(super) fn of<D: Device, S: Marched>(d: D, p: &VolumesMarchParams) -> Option<Part> {
         // SAFETY: a plane has rows.
@@ -115,11 +115,11 @@ impl Part {
         Some(Part { top, front, planes: if rest < p.planes { rest } else { p.planes } })
     }
 
-    /// Divides and rounds the sum at a column, row and plane of the block's outputs, and stores it
-    /// if it is in the output.
+    /// Divides and rounds the sum at a column, row and plane of the block, and stores it if column and row are in the
+    /// output.
     ///
     /// # Safety
-    /// No other thread stores it.
+    /// No other thread stores this output.
     #[inline(always)]
     pub(super) unsafe fn store<D: Device, S: Marched>(
         &self,
@@ -131,11 +131,12 @@ impl Part {
     ) {
         let [x, y, z] = [d.anew(d.block_x()) * VOLUMES_MARCH_COLUMNS + column, self.top + row, self.front + plane];
         if x < p.out[0] && y < p.out[1] {
-            // Opaque, so that a quotient that nobody needs is not computed: it takes longer than all else here.
+            // Opaque, so that the quotient is not computed speculatively: it takes longer than the rest of this
+            // function.
             let divide = || sum / S::Sum::of(f32::from_bits(d.anew(p.divisor.to_bits())));
             let sum = if p.divisor == 1.0 { sum } else { divide() };
             let at = z as u64 * (p.out[0] * p.out[1]) as u64 + (y * p.out[0] + x) as u64;
-            // SAFETY: in the output; the caller's promise.
+            // SAFETY: column and row are checked, and the plane is one of the part's; the caller's promise.
             unsafe { d.store(dst, at, S::from_sum(sum)) };
         }
     }
@@ -146,7 +147,7 @@ pub(super) struct Tiles<'p, D, S, const TAPS: usize, const DOWN: usize> {
     d: D,
     p: &'p VolumesMarchParams,
     src: Global<S>,
-    /// Their places in a plane, or [`OUTSIDE`].
+    /// The places of these samples in an input plane, or [`OUTSIDE`].
     places: [u32; COPIES],
     /// Whether the tile has samples outside the volume along x or y whose value is constant.
     has_constants: bool,
@@ -167,7 +168,7 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
         let corner = [left as i32 + p.origin[0], part.top as i32 + p.origin[1]];
         let beyond = |axis: usize| corner[axis] < 0 || corner[axis] as u32 + Self::SIDES[axis] > p.sides[axis];
         let constant = [along_x, along_y].map(|mode| mode == BorderMode::Constant);
-        // From what is the same for all threads: so this takes none of their registers.
+        // Computed from uniform values only, so that it takes no register per thread.
         let has_constants = (constant[0] && beyond(0)) || (constant[1] && beyond(1));
         let mut tiles = Tiles { d, p, src, places: [0; COPIES], has_constants, part };
         for k in 0..COPIES {
@@ -184,14 +185,14 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
         tiles
     }
 
-    /// Returns whether windows have as many taps along each axis as the kernel takes.
+    /// Returns whether windows have `TAPS` taps along each axis.
     #[inline(always)]
     pub(super) fn is_full(p: &VolumesMarchParams) -> bool {
         let most = TAPS as u32;
         p.taps[0] == most && p.taps[1] == most && p.taps[2] == most
     }
 
-    /// Returns the start of input plane `k` of the block; `None` if it is outside and constant.
+    /// Returns the index of the first sample of input plane `k` of the block; `None` for a plane of the constant.
     #[inline(always)]
     fn plane(&self, k: u32) -> Option<u64> {
         let p = self.p;
@@ -200,21 +201,21 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
         Some(z as u32 as u64 * p.sides[0] as u64 * p.sides[1] as u64)
     }
 
-    /// Calls `each` for the thread's samples of a tile: with their number and their place in it.
+    /// Calls `each` for each of the thread's samples of a tile, with the sample's index and its place in the tile.
     #[inline(always)]
     fn each(&self, mut each: impl FnMut(usize, u32)) {
         let thread = self.d.anew(self.d.thread_x());
         for k in 0..COPIES as u32 {
             let element = thread + k * Self::BLOCK;
-            // All threads have a sample, but for the last ones.
+            // In the last round, only some threads have a sample.
             if (k + 1) * Self::BLOCK <= Self::SAMPLES || (k * Self::BLOCK < Self::SAMPLES && element < Self::SAMPLES) {
                 each(k as usize, element);
             }
         }
     }
 
-    /// Calls `copy` for the thread's samples of a tile: with their number, their place in it, and their place in the
-    /// volume, or the constant that they are outside a plane.
+    /// Calls `copy` for each of the thread's samples of a tile, with the sample's index, its place in the tile, and its
+    /// index in the volume or the constant that replaces it.
     #[inline(always)]
     fn copy(&self, plane: Option<u64>, mut copy: impl FnMut(usize, u32, Result<u64, f32>)) {
         let p = self.p;
@@ -231,15 +232,15 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
         }
     }
 
-    /// Starts copying the tile of the block's input plane `k` to `tile`. Where copies cannot be asynchronous,
-    /// the samples are in `held` until they are [put](Tiles::put) there.
+    /// Starts copying the tile of the block's input plane `k` to `tile`. If copies cannot be asynchronous, the loads go
+    /// to `held`, from which [`put`](Tiles::put) stores the samples.
     ///
     /// # Safety
     /// The kernel's launch contract holds, and no thread reads the stage before the barrier after the wait for it.
     #[inline(always)]
     pub(super) unsafe fn start(&self, k: u32, tile: Shared<S::Held>, held: &mut [u32; COPIES]) {
         let d = self.d;
-        // SAFETY: the element is in the tile, and the place in the plane.
+        // SAFETY: elements are below the size of the tile; the border mapped the place into the volume.
         self.copy(self.plane(k), |k, element, sample| unsafe {
             match sample {
                 Ok(at) if S::AS_IT_IS => d.start_copy(tile, element, Global::<S::Held>::at(self.src.address), at),
@@ -250,14 +251,14 @@ impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, 
         });
     }
 
-    /// Ends copying a tile that was [started](Tiles::start).
+    /// Completes the copy of a tile that [`start`](Tiles::start) began.
     ///
     /// # Safety
     /// As [`start`](Tiles::start), for the same plane and tile.
     #[inline(always)]
     pub(super) unsafe fn put(&self, tile: Shared<S::Held>, held: &[u32; COPIES]) {
         if !S::AS_IT_IS {
-            // SAFETY: the element is in the tile.
+            // SAFETY: elements are below the size of the tile; one thread writes each.
             self.each(|k, element| unsafe { self.d.shared_store(tile, element, S::of_bits(held[k])) });
         }
     }

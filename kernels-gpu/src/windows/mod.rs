@@ -1,4 +1,5 @@
-//! Sums over windows of any size, for a few operations per sample: what the families `boxes` and `local` share.
+//! Sums over windows of any size, at a cost of a few operations per sample: code shared by the families `boxes` and
+//! `local`.
 
 mod ordered;
 mod outputs;

@@ -1,4 +1,4 @@
-//! Outputs of windows of integers: rounded, packed and stored, of any type.
+//! Outputs of windows of integers: rounding, packing and stores, for any output type.
 
 use super::quads::QUAD;
 use crate::device::{Device, Global};
@@ -7,7 +7,7 @@ use apron_abi::SlidingParams;
 /// At 1.5 * 2^52 the spacing of f64 is 1: the lowest bits are the integer.
 pub(crate) const ONES: f64 = 6_755_399_441_055_744.0;
 
-/// Returns the bits of an output: of an f32, or of an integer, rounded half to even and saturated.
+/// Returns the bits of an output: an f32, or an integer rounded half to even and saturated.
 #[inline(always)]
 pub(crate) fn rounded(value: f64, p: &SlidingParams) -> u32 {
     if p.out_float != 0 {
@@ -25,7 +25,8 @@ fn packed<D: Device>(d: D, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] 
     match p.out_bytes {
         1 => [d.word_of_bytes([of(0), of(1), of(2), of(3)]), 0, 0, 0],
         2 => {
-            // Numbers of a signed type are shifted to those of an unsigned one, and back.
+            // Numbers of a signed type are raised to unsigned ones for the saturation; flipping the sign bit undoes
+            // that.
             let (shift, sign) = if p.out_low < 0.0 { (1 << 15, 0x8000_8000) } else { (0, 0) };
             let word = |k: usize| d.word_of_halves([of(k) + shift, of(k + 1) + shift]) ^ sign;
             [word(0), word(2), 0, 0]
@@ -37,7 +38,7 @@ fn packed<D: Device>(d: D, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] 
 /// Stores a quad of outputs at an aligned address.
 ///
 /// # Safety
-/// They are in the output, and no other thread stores them.
+/// The quad is in the output, and no other thread stores its outputs.
 #[inline(always)]
 pub(super) unsafe fn store<D: Device>(d: D, to: u64, bits: [u32; QUAD], p: &SlidingParams) {
     let words = packed(d, bits, p);
@@ -51,7 +52,8 @@ pub(super) unsafe fn store<D: Device>(d: D, to: u64, bits: [u32; QUAD], p: &Slid
     }
 }
 
-/// Stores those of the outputs `first` to `end - 1` that are in a quad, which begins at `to`, `pitch` samples apart.
+/// Stores outputs `first` to `end - 1` of a quad, as far as the quad has them. Output 0 is at `to`; outputs are `pitch`
+/// samples apart.
 ///
 /// # Safety
 /// As [`store`].

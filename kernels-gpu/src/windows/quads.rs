@@ -7,15 +7,15 @@ use core::marker::PhantomData;
 
 /// Samples per quad.
 pub const QUAD: usize = WINDOWS_QUAD as usize;
-/// Sums of each sample of a quad.
+/// `TERMS` sums for each sample of a quad.
 pub type Sums<W, const TERMS: usize> = [[W; TERMS]; QUAD];
 
-/// Stands for no sample of the image: the constant.
+/// Stands for a sample or row that the border maps to the constant.
 pub(super) const NONE: u32 = u32::MAX;
-/// Stands for a row of the constant.
+/// As [`NONE`], for the start of a row.
 const NO_ROW: u64 = u64::MAX;
 
-/// The image's rows under the windows: row 0 is the one above the first window.
+/// The rows of the extended image under the windows: row 0 is the row above the first window.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'p, I> {
     p: &'p SlidingParams,
@@ -32,12 +32,12 @@ impl<'p, I: Sample> Rows<'p, I> {
     /// Returns the image row that replaces row `row`; [`NONE`] for the constant.
     #[inline(always)]
     pub(super) fn map<D: Device>(self, d: D, row: u32) -> u32 {
-        // Opaque: what the map computes of the height alone must not take registers all the time.
+        // Opaque, so that values that the map derives from the height are not kept in registers.
         let height = d.anew(self.p.height) as i32;
         self.border.map(self.p.origin_y - 1 + row as i32, height).map_or(NONE, |y| y as u32)
     }
 
-    /// Returns the image row that is row `row`, if rows `row` to `row + count - 1` are all the image's own.
+    /// Returns the image row of row `row`, if rows `row` to `row + count - 1` are all inside the image.
     #[inline(always)]
     pub(super) fn inside(self, row: u32, count: u32) -> Option<u32> {
         let top = self.p.origin_y - 1 + row as i32;
@@ -48,13 +48,13 @@ impl<'p, I: Sample> Rows<'p, I> {
         }
     }
 
-    /// Returns whether every row of the image begins with a whole word, and so every quad of the row.
+    /// Returns whether every row of the image, and so every quad of a row, begins at a word.
     #[inline(always)]
     pub(super) fn are_aligned(self) -> bool {
         (self.src.address | self.pitch() as u64).is_multiple_of(4)
     }
 
-    /// Bytes from one row of the image to the next.
+    /// Pitch of the image's rows, in bytes.
     #[inline(always)]
     pub(super) fn pitch(self) -> u32 {
         self.p.row_stride * I::TYPE.size_bytes()
@@ -67,7 +67,7 @@ impl<'p, I: Sample> Rows<'p, I> {
         self.src.address + sample * I::TYPE.size_bytes() as u64
     }
 
-    /// Returns row `y` of the image, or that of the constant.
+    /// Returns row `y` of the image; for [`NONE`] a row of the constant.
     #[inline(always)]
     pub(super) fn row(self, y: u32) -> Row<I> {
         let start = if y == NONE { NO_ROW } else { y as u64 * self.p.row_stride as u64 };
@@ -90,7 +90,7 @@ pub(super) struct Row<I> {
     constant: i32,
 }
 
-/// The samples of a quad, packed into words. They are unpacked when they are used.
+/// The samples of a quad, packed in words, and unpacked only where they are used, to save registers.
 #[derive(Clone, Copy)]
 pub(super) struct Quad<I> {
     words: [u32; 2],
@@ -105,7 +105,8 @@ pub(super) fn words_inside(first: i32, samples: u32) -> bool {
 }
 
 impl<I: Sample> Row<I> {
-    /// Loads quad `quad` of those that begin at sample `first`, which may be negative, by the words that contain it.
+    /// Loads the words that contain quad `quad`, counted from the quad that begins at sample `first`, which may be
+    /// negative.
     ///
     /// # Safety
     /// The words are [in the row](words_inside).
@@ -118,7 +119,7 @@ impl<I: Sample> Row<I> {
         let address = self.src.address.wrapping_add(first.wrapping_mul(I::TYPE.size_bytes() as u64));
         let (from, shift) = (Global::<u32>::at(address & !3), address as u32 % 4 * 8);
         let word = |k: usize| {
-            // One word more has samples of the quad, unless the first has none of others.
+            // A quad that starts inside a word extends into one word more.
             match k < Quad::<I>::WORDS || (k == Quad::<I>::WORDS && shift != 0) {
                 // SAFETY: the caller's promise.
                 true => unsafe { d.load(from, (quad * Quad::<I>::WORDS as u32 + k as u32) as u64) },
@@ -152,7 +153,7 @@ impl<I: Sample> Quad<I> {
     pub(super) const WORDS: usize = I::TYPE.size_bytes() as usize;
     pub(super) const ZEROS: Self = Quad { words: [0; 2], sample: PhantomData };
 
-    /// Packs samples: their lowest bits.
+    /// Packs the lowest bits of `bits` as samples.
     #[inline(always)]
     pub(super) fn of(bits: [i32; QUAD]) -> Self {
         let of = |k: usize| bits[k] as u32;
@@ -166,7 +167,7 @@ impl<I: Sample> Quad<I> {
         Quad { words, sample: PhantomData }
     }
 
-    /// Loads a quad whose words are aligned.
+    /// Loads a quad that starts at a word.
     ///
     /// # Safety
     /// As [`Device::load`].
@@ -206,7 +207,7 @@ impl<I: Sample> Quad<I> {
     }
 }
 
-/// Adds two sums of each sample of a quad.
+/// Adds the sums of two quads, sample by sample.
 #[inline(always)]
 pub(super) fn both<W: Whole, const TERMS: usize>(mut sums: Sums<W, TERMS>, more: Sums<W, TERMS>) -> Sums<W, TERMS> {
     for k in 0..QUAD {
@@ -215,7 +216,7 @@ pub(super) fn both<W: Whole, const TERMS: usize>(mut sums: Sums<W, TERMS>, more:
     sums
 }
 
-/// Adds the terms of quads `first` to `end - 1`; `N` are loaded before any is unpacked.
+/// Adds the terms of quads `first` to `end - 1`; `N` quads are loaded before the first is unpacked.
 #[inline(always)]
 pub(super) fn add_up<const N: usize, I: Sample, W: Whole, const TERMS: usize>(
     mut sums: Sums<W, TERMS>,

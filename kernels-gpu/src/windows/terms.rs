@@ -3,13 +3,13 @@
 use crate::device::{Device, Shared};
 use apron_abi::{Element, ElementType, Sample};
 
-/// An unsigned type of sums modulo its size; sums of negative samples wrap around.
+/// An unsigned type of sums, modulo 2^32 or 2^64; negative sums wrap around.
 pub trait Whole: Element {
     /// Converts an integer.
     fn of(value: i32) -> Self;
     /// Returns the square of an integer of 16 bits.
     fn square(value: i32) -> Self;
-    /// Returns the product of two integers of 18 bits, as a difference of squares has.
+    /// Returns the product of two integers of up to 18 bits, such as the factors of a difference of squares.
     fn product(a: i32, b: i32) -> Self;
     /// Returns the lowest 32 bits.
     fn low(self) -> u32;
@@ -33,13 +33,13 @@ pub trait Whole: Element {
     /// # Safety
     /// As [`Device::shared_store4`].
     unsafe fn store4<D: Device>(d: D, offset: u32, sums: [Self; 4]);
-    /// Returns the sum as f64, for a sum of samples that are `signed` or not.
+    /// Converts the sum to f64; a sum of `signed` samples may be negative.
     fn to_f64(self, signed: bool) -> f64;
 }
 
-/// At 2^52 the spacing of f64 is 1: the low word of its bits is an integer above 2^52.
+/// The bits of 2^52, where the spacing of f64 is 1: with an integer as the low word, the bits of 2^52 plus the integer.
 const ONES: u64 = 0x4330_0000_0000_0000;
-/// At 2^84 the spacing of f64 is 2^32.
+/// The bits of 2^84, where the spacing of f64 is 2^32.
 const HIGHER_ONES: u64 = 0x4530_0000_0000_0000;
 
 macro_rules! whole {
@@ -51,7 +51,7 @@ macro_rules! whole {
             }
             #[inline(always)]
             fn square(value: i32) -> Self {
-                // The square of -32768 to 65535 fits 32 bits without a sign.
+                // The squares of -32768 to 65535 fit into 32 unsigned bits.
                 (value as u32).wrapping_mul(value as u32) as $type
             }
             #[inline(always)]
@@ -100,7 +100,7 @@ whole! {
     }
     #[inline(always)]
     fn to_f64(self, signed: bool) -> f64 {
-        // Conversions by instruction are slower than additions.
+        // An exclusive or and a subtraction are faster than a conversion.
         let sign = if signed { 1 << 31 } else { 0 };
         f64::from_bits(ONES | (self ^ sign) as u64) - f64::from_bits(ONES | sign as u64)
     }
@@ -149,9 +149,9 @@ whole! {
     }
 }
 
-/// What is subtracted from each sample: half the range of bytes whose squares are summed in 32 bits, which then
-/// suffice for windows of four times as many. A deviation stays the same, to the last bit as long as the plan keeps
-/// all numbers below 2^53.
+/// The offset that is subtracted from each sample: 128 for bytes whose squares are summed in 32 bits, which then
+/// suffice for windows of four times as many samples. The deviation does not change, not even in its last bit, since
+/// the plan keeps all numbers below 2^53.
 #[inline(always)]
 pub(super) const fn centre<I: Sample, W: Whole, const TERMS: usize>() -> i32 {
     match (TERMS, I::TYPE, W::TYPE) {
@@ -160,7 +160,7 @@ pub(super) const fn centre<I: Sample, W: Whole, const TERMS: usize>() -> i32 {
     }
 }
 
-/// Returns the terms of an integer.
+/// Returns the terms of an integer: its value, and if there are two, its square.
 #[inline(always)]
 pub(super) fn terms<W: Whole, const TERMS: usize>(value: i32) -> [W; TERMS] {
     let mut terms = [W::of(value); TERMS];

@@ -1,4 +1,5 @@
-//! The kernel that sums columns over chunks of rows, for the first windows of all blocks.
+//! Sums of columns over chunks of rows, from which [`Sliding`](super::Sliding) computes the first windows of its
+//! blocks.
 
 use super::quads::{add_up, words_inside, Quad, Rows, NONE, QUAD};
 use super::terms::{terms, Whole};
@@ -7,10 +8,10 @@ use crate::Body;
 use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK};
 use core::marker::PhantomData;
 
-/// The kernel that sums columns over chunks of [`WINDOWS_CHUNK`] rows, `TERMS` planes of sums: one thread per four
-/// columns of samples and chunk.
+/// The kernel: sums each column of samples over chunks of [`WINDOWS_CHUNK`] rows, into one plane of sums per term. A
+/// thread sums four columns over one chunk.
 ///
-/// Launch contract: as of [`Sliding`](super::Sliding).
+/// Launch contract: as for [`Sliding`](super::Sliding).
 pub struct Totals<I, W, const TERMS: usize>(PhantomData<(I, W)>);
 
 impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
@@ -32,7 +33,7 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
         }
         let zeros = [terms::<W, TERMS>(0); QUAD];
         let aligned = rows.are_aligned() && first + QUAD as u32 <= samples;
-        // SAFETY: in the rows.
+        // SAFETY: samples are checked against the row's length; rows are inside the image, or mapped into it.
         let sums = unsafe {
             if let (true, Some(top)) = (aligned, rows.inside(chunk * WINDOWS_CHUNK, WINDOWS_CHUNK)) {
                 let from = rows.address(top, first);
@@ -54,7 +55,7 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
             let row = (t as u64 * p.chunks as u64 + chunk as u64) * samples as u64;
             for k in 0..QUAD as u32 {
                 if first + k < samples {
-                    // SAFETY: in the sums, and no other thread's.
+                    // SAFETY: chunk and sample are in the plane of sums, and belong to this thread.
                     unsafe { d.store(dst, row + (first + k) as u64, sums[k as usize][t]) };
                 }
             }

@@ -3,12 +3,12 @@
 //! ```text
 //! copy the tile of 2 * ACROSS * DOWN output rows; barrier
 //! for each row of the tile under the thread's outputs:
-//!     add its contribution to the sums of all DOWN output rows whose mask covers it
+//!     add its contribution to the sums of those of the DOWN output rows whose masks cover it
 //! store the sums as words
 //! ```
 //!
 //! With 4x4 outputs per thread, each row of the tile is read a fourth as often as with 4x1; with 4x1, there are four
-//! times as many blocks, for images that have few.
+//! times as many blocks, for small images.
 
 use super::{add, store, Tile, WINDOW};
 use crate::device::{Device, Global};
@@ -41,7 +41,7 @@ impl<S: Packed<ACROSS>, const ACROSS: usize, const DOWN: usize, const C: usize> 
         let threads = BLOCKED_COLUMNS / ACROSS as u32;
         let (column, row) = (d.thread_x() % threads * ACROSS as u32, d.thread_x() / threads * DOWN as u32);
         let tile = Tile::<D, S, C>::new(d, p, strip, p.mask_height * tap_stride(p.mask_width));
-        // SAFETY: the launch keeps the contract; a barrier separates writing the tile from reading it.
+        // SAFETY: the launch keeps the contract; a barrier lies between the writes of the tile and its reads.
         unsafe {
             tile.bring(src.address, top as i32 + p.origin_y, rows + p.mask_height - 1);
             d.barrier();
@@ -64,7 +64,7 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
         let mut at = first_row * self.pitch + column / S::OF_WORD;
         let mut row = 0;
         while row < self.p.mask_height + DOWN as u32 - 1 {
-            // SAFETY: the samples are in the tile.
+            // SAFETY: the tile has all rows under the block's outputs.
             unsafe {
                 if row >= DOWN as u32 - 1 && row < self.p.mask_height {
                     self.add_row::<true, ACROSS, DOWN>(at, row, &mut sums);
@@ -78,8 +78,9 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
         sums
     }
 
-    /// Adds a row of the tile, from its word `at` on, to the sums of the output rows whose mask covers it: output row
-    /// k under mask row `row - k`. `ALL` output rows have such a mask row; otherwise it is checked.
+    /// Adds row `row` of the tile, from its word `at` on, to the sums of the output rows whose masks cover it: for
+    /// output row `k` it is under mask row `row - k`. If `ALL`, each output row has such a mask row; otherwise that is
+    /// checked.
     #[inline(always)]
     unsafe fn add_row<const ALL: bool, const ACROSS: usize, const DOWN: usize>(
         &self,
@@ -88,7 +89,7 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
         sums: &mut [[S::Sum; ACROSS]; DOWN],
     ) {
         let (width, height) = (self.p.mask_width, self.p.mask_height);
-        // SAFETY: in the tile.
+        // SAFETY: the tile has the words under the thread's outputs.
         let mut window = unsafe { self.window::<ACROSS>(at) };
         let mut add = |tap: u32, count: u32, samples: &[S::Sum; WINDOW]| {
             for k in 0..DOWN {
@@ -102,9 +103,9 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
         };
         let mut tap = 0;
         while tap < width {
-            // SAFETY: in the tile.
+            // SAFETY: the tile has the words under all taps of the row.
             let samples = unsafe { window.next(self) };
-            // Four taps without a check for each.
+            // Four taps without a check per tap.
             if width - tap >= 4 {
                 add(tap, 4, &samples);
             } else {

@@ -1,12 +1,13 @@
 //! Masks of a single row or column over packed samples, without a tile: threads load the words under their outputs
-//! from global memory, one or two per four samples and four taps, and the caches serve what neighbours share.
+//! from global memory, one or two words per four samples and four taps; words that neighbours share come from the
+//! caches.
 //!
 //! ```text
-//! list the image's samples (rows: only at the border) or rows that replace those under the block; copy the taps;
-//!     barrier
+//! write the border map of the samples (of a mask of one row, only at the border) or rows under the block; copy the
+//!     taps; barrier
 //! for each four taps:
-//!     load the words under the next four
-//!     unpack those under these four, and add to the sums of 4 x 4 outputs (of rows of several channels 4 x 2)
+//!     load the words under the next four taps
+//!     unpack the words under these four, and add to the sums of 4 x 4 outputs (4 x 2 along rows of several channels)
 //! store the sums as words
 //! ```
 
@@ -42,7 +43,7 @@ pub struct LineRows<S, const C: usize, const R: usize>(PhantomData<S>);
 
 /// The kernel of a mask of one column.
 ///
-/// Launch contract: as of [`LineRows`], but output columns are those of the input.
+/// Launch contract: as for [`LineRows`], but output columns, instead of rows, are those of the input.
 pub struct LineColumns<S>(PhantomData<S>);
 
 /// A block's part of the image.
@@ -59,7 +60,7 @@ impl<D: Device, S: Samples> Line<'_, D, S> {
     /// Words of the samples under a thread's outputs in a row.
     const WORDS: usize = ACROSS / S::OF_WORD as usize;
     const TAPS: Shared<S::Sum> = Shared::at(0);
-    /// The image's samples of a row, or its rows, that replace those under the block, or [`NONE`].
+    /// The border map of the block: image samples or rows that replace those under the block, or [`NONE`].
     const LIST: Shared<u32> = Shared::at(LINE_TAPS * 8);
 
     fn thread(&self) -> u32 {
@@ -71,17 +72,18 @@ impl<D: Device, S: Samples> Line<'_, D, S> {
     unsafe fn bring_taps(&self, taps: u32) {
         let mut tap = self.thread();
         while tap < tap_stride(taps) {
-            // SAFETY: the taps exist; this thread's place.
+            // SAFETY: the launch has `tap_stride` taps; one thread copies each.
             unsafe { self.d.shared_store(Self::TAPS, tap, S::Sum::tap(self.d, tap)) };
             tap += THREADS;
         }
     }
 
-    /// Returns the bits of a sample of the image; of sample or row [`NONE`] those of the constant.
+    /// Returns the bits of sample `column` of the row that starts at sample `start`; for [`NONE`] those of the
+    /// constant.
     #[inline(always)]
     unsafe fn sample(&self, start: u64, column: u32) -> u32 {
-        // Loaded in any case: a branch would have to wait for the sample before.
-        // SAFETY: in the image.
+        // Loaded unconditionally: a branch would wait for the previous sample.
+        // SAFETY: `start` is that of an image row, and `column` is mapped into it, or replaced by 0.
         let bits = unsafe { S::load_bits(self.d, self.src, start + if column == NONE { 0 } else { column as u64 }) };
         let constant = S::constant(self.p.constant) << (32 - Self::BITS) >> (32 - Self::BITS);
         if column == NONE {
@@ -94,7 +96,7 @@ impl<D: Device, S: Samples> Line<'_, D, S> {
     /// Loads word `index` of the image.
     #[inline(always)]
     unsafe fn word(&self, index: u64) -> u32 {
-        // SAFETY: the caller's promise: in the image.
+        // SAFETY: the caller's promise: the word is in the image.
         unsafe { self.d.load(Global::<u32>::at(self.src), index) }
     }
 
@@ -111,7 +113,7 @@ impl<D: Device, S: Samples> Line<'_, D, S> {
         window
     }
 
-    /// Stores a thread's outputs; the first is sample `x` of row `y`, whose rows have `samples`.
+    /// Stores a thread's outputs; the first is sample `x` of row `y`, and rows have `samples` samples.
     #[inline(always)]
     unsafe fn store<const R: usize>(&self, dst: u64, (x, y): (u32, u32), samples: u32, sums: &[[S::Sum; ACROSS]; R])
     where
@@ -121,11 +123,12 @@ impl<D: Device, S: Samples> Line<'_, D, S> {
         let whole = x + ACROSS as u32 <= samples && samples.is_multiple_of(ACROSS as u32);
         let aligned = if samples.is_multiple_of(S::OF_WORD) { 4 } else { 1 };
         for k in 0..R {
-            // The same for all lanes of a warp.
+            // Uniform for the warp.
             if y + (k as u32) < self.p.out_height {
                 let row = dst + (y + k as u32) as u64 * bytes;
                 let place = Place { row, first: x as i32, samples: samples as i32, whole };
-                // SAFETY: in the row, and no other thread's; all lanes are here, side by side.
+                // SAFETY: the row is in the output, and each output one thread's; all lanes of the warp are here, with
+                // adjacent outputs.
                 unsafe { place.store_aligned::<D, S>(self.d, aligned, Self::WORDS, S::pack(self.d, &sums[k])) };
             }
         }
@@ -190,7 +193,7 @@ impl<S: Packed<ACROSS>, const C: usize, const R: usize> Body for LineRows<S, C, 
 struct Window {
     /// Index of the row's first sample.
     start: u64,
-    /// Word of the image at which the next one begins, where words are loaded directly.
+    /// The last word loaded directly, which holds the start of the next word of the window.
     last: u32,
     /// Samples under the outputs and the next four taps, packed.
     words: [u32; WINDOW],
@@ -199,10 +202,11 @@ struct Window {
 /// The rows of a thread.
 struct Rows<'p, D, S, const C: usize, const R: usize> {
     line: Line<'p, D, S>,
-    /// First output in the block, and its first sample in the image's row.
+    /// First output of the thread, relative to the block; column, in samples, of the first sample under it.
     x: u32,
     left: i32,
-    /// Whether all words of the windows are in the row: they are loaded directly, others by samples.
+    /// Whether all words of the windows are in the row, and are loaded directly; otherwise samples are loaded one by
+    /// one.
     direct: bool,
     windows: [Window; R],
 }
@@ -215,7 +219,7 @@ impl<D: Device, S: Samples, const C: usize, const R: usize> Rows<'_, D, S, C, R>
     #[inline(always)]
     unsafe fn sum(&mut self) -> [[S::Sum; ACROSS]; R] {
         let mut sums = [[S::Sum::ZERO; ACROSS]; R];
-        // SAFETY: in the image, or listed.
+        // SAFETY: if `direct`, all words are in the image; otherwise the list maps the samples.
         unsafe {
             let first = self.next::<PIECE>(0, Line::<D, S>::WORDS);
             for k in 0..R {
@@ -225,7 +229,7 @@ impl<D: Device, S: Samples, const C: usize, const R: usize> Rows<'_, D, S, C, R>
             }
             let (mut tap, mut word) = (0, Line::<D, S>::WORDS as u32);
             loop {
-                // The words under these taps are loaded while those before are summed.
+                // The words under these taps are loaded while the products of the previous four are added.
                 let more = tap < self.line.p.mask_width;
                 let next = if more { self.next::<STEP>(word, Self::STEP) } else { [[0; STEP]; R] };
                 if tap > 0 {
@@ -284,10 +288,10 @@ impl<D: Device, S: Samples, const C: usize, const R: usize> Rows<'_, D, S, C, R>
         next
     }
 
-    /// Adds the products of four taps, from tap `tap` on; behind the last one taps are 0.
+    /// Adds the products of four taps, from tap `tap` on; taps after the last are 0.
     #[inline(always)]
     unsafe fn add(&self, tap: u32, sums: &mut [[S::Sum; ACROSS]; R]) {
-        // SAFETY: the taps were copied.
+        // SAFETY: shared memory holds `tap_stride` taps since the barrier.
         let taps = unsafe { S::Sum::four(self.line.d, Line::<D, S>::TAPS, tap) };
         for k in 0..R {
             let samples = self.line.unpacked(&self.windows[k].words, ACROSS + 3 * C);
@@ -328,7 +332,7 @@ impl<S: Packed<ACROSS>> Body for LineColumns<S> {
             }
             line.bring_taps(p.mask_height);
             d.barrier();
-            // Rows may start inside a word: then one more is loaded.
+            // If rows may start inside a word, one more word is loaded.
             let more = if p.row_stride.is_multiple_of(S::OF_WORD) { 0 } else { S::OF_WORD };
             let samples = p.width * p.channels;
             let columns = Columns::<D, S> { line, x, y, samples, direct: x + ACROSS as u32 + more <= samples };
@@ -340,12 +344,12 @@ impl<S: Packed<ACROSS>> Body for LineColumns<S> {
 /// The columns of a thread.
 struct Columns<'p, D, S> {
     line: Line<'p, D, S>,
-    /// First sample, and first output row in the block.
+    /// First sample of the thread's columns; first output row, relative to the block.
     x: u32,
     y: u32,
     /// Samples per row of the image.
     samples: u32,
-    /// Whether all words are in the row: they are loaded directly, others by samples.
+    /// Whether all words are in the row, and are loaded directly; otherwise samples are loaded one by one.
     direct: bool,
 }
 
@@ -355,14 +359,14 @@ impl<D: Device, S: Samples> Columns<'_, D, S> {
     unsafe fn sum(&self) -> [[S::Sum; ACROSS]; ROWS] {
         let mut sums = [[S::Sum::ZERO; ACROSS]; ROWS];
         let mut words = [[0; PIECE]; ROWS + 3];
-        // SAFETY: listed.
+        // SAFETY: the list has all rows under the outputs and taps.
         unsafe {
             for r in 0..3 {
                 words[4 + r] = self.row(r as u32);
             }
             let mut tap = 0;
             loop {
-                // The rows under these taps are loaded while those before are summed.
+                // The rows under these taps are loaded while the products of the previous four are added.
                 let more = tap < self.line.p.mask_height;
                 let mut next = [[0; PIECE]; ROWS];
                 if more {
@@ -388,12 +392,12 @@ impl<D: Device, S: Samples> Columns<'_, D, S> {
         }
     }
 
-    /// Loads the thread's samples of a row, counted from the one under its first output and the first tap.
+    /// Loads the thread's samples of row `row`, counted from the row under its first output and the first tap.
     #[inline(always)]
     unsafe fn row(&self, row: u32) -> [u32; PIECE] {
         let line = &self.line;
         let mut words = [0; PIECE];
-        // SAFETY: listed; in the image.
+        // SAFETY: the list has the row, and maps it into the image; words are in the row if `direct`.
         unsafe {
             let y = line.d.shared_load(Line::<D, S>::LIST, self.y + row);
             let start = if y == NONE { 0 } else { y } as u64 * line.p.row_stride as u64;
@@ -411,7 +415,7 @@ impl<D: Device, S: Samples> Columns<'_, D, S> {
                     }
                 }
             } else {
-                // Samples beside the image repeat its last one: their sums are not stored.
+                // Samples past the row's end repeat its last one: their sums are not stored.
                 for k in 0..ACROSS as u32 {
                     let bits = line.sample(start, (self.x + k).min(self.samples - 1));
                     words[(k / S::OF_WORD) as usize] |= bits << (k % S::OF_WORD * (32 / S::OF_WORD));
@@ -424,10 +428,10 @@ impl<D: Device, S: Samples> Columns<'_, D, S> {
         words
     }
 
-    /// Adds the products of four taps, from tap `tap` on; behind the last one taps are 0.
+    /// Adds the products of four taps, from tap `tap` on; taps after the last are 0.
     #[inline(always)]
     unsafe fn add(&self, tap: u32, words: &[[u32; PIECE]; ROWS + 3], sums: &mut [[S::Sum; ACROSS]; ROWS]) {
-        // SAFETY: the taps were copied.
+        // SAFETY: shared memory holds `tap_stride` taps since the barrier.
         let taps = unsafe { S::Sum::four(self.line.d, Line::<D, S>::TAPS, tap) };
         for r in 0..ROWS + 3 {
             let samples = self.line.unpacked(&words[r], ACROSS);

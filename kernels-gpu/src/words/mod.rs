@@ -1,13 +1,13 @@
-//! Correlation over shared tiles of packed samples (the image's own 32-bit words), for any mask; integers summed in
-//! f64.
+//! Correlation over shared tiles of packed samples (32-bit words, as in the image), for any mask; integers are summed
+//! in f64.
 //!
 //! A block of 256 threads computes [`BLOCKED_COLUMNS`](apron_abi::BLOCKED_COLUMNS) adjacent samples of several rows.
-//! Its tile holds the words under them and their halo, with interleaved channels: a word is 1, 2 or 4 samples, which
-//! a thread unpacks when it reads them. So tiles are small, all copies are in flight at once, and outputs are stored
-//! as words. A window that starts inside a word is shifted as it is read, by one instruction per word.
+//! Its tile holds the words under these outputs and their halo, with interleaved channels. A word is 1, 2 or 4 samples,
+//! which a thread unpacks when it reads the word. So tiles are small, all copies are in flight at once, and outputs are
+//! stored as words. Windows that start inside a word are shifted as they are read, by one instruction per word.
 //!
-//! Masks of one row or column need no tile (`line.rs`). Bytes are also summed by integer matrix
-//! products (folder `tensor`).
+//! Masks of one row or column need no tile (`line.rs`). Bytes and u16 are also summed by integer matrix products on
+//! tensor cores (folder `tensor`).
 
 mod dense;
 mod line;
@@ -24,8 +24,8 @@ use crate::samples::{from_bit, Packed, Place, Samples, Summed};
 use apron_abi::{words_pitch, Accumulator, BorderMode, Conv2dParams, Element, BLOCKED_BLOCK};
 use core::marker::PhantomData;
 
-/// Most samples, or their words, that a thread holds at a time: those under its outputs, and under the next four taps
-/// of four channels.
+/// Most samples, or words of samples, that a thread holds at a time: those under its outputs and the next four taps,
+/// for four channels.
 const WINDOW: usize = 24;
 /// Threads that fill in the words of one row outside the image.
 const BESIDE: u32 = 8;
@@ -34,7 +34,7 @@ const BESIDE: u32 = 8;
 struct Tile<'p, D, S, const C: usize> {
     d: D,
     p: &'p Conv2dParams,
-    /// Number of taps, with the padding of their rows.
+    /// Number of taps, padding included.
     taps: u32,
     /// The tile's words.
     words: Shared<u32>,
@@ -42,14 +42,14 @@ struct Tile<'p, D, S, const C: usize> {
     pitch: u32,
     /// Input column, in samples, of the first sample of the tile's rows: the start of a word.
     left: i32,
-    /// Bit of a word at which windows start.
+    /// Bit of a word at which the windows of outputs start.
     bit: u32,
     samples: PhantomData<S>,
 }
 
 impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
-    /// The taps, before the tile in shared memory: in constant memory, whose cache the threads of a multiprocessor
-    /// share, all these reads of f64 would be a bottleneck.
+    /// The taps, in shared memory before the tile: reads of f64 taps from constant memory, whose cache all threads of a
+    /// multiprocessor share, would be a bottleneck.
     const TAPS: Shared<S::Sum> = Shared::at(0);
 
     /// Returns the tile of the block that begins at output sample `strip` of its rows, with `taps` taps.
@@ -63,8 +63,8 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         Tile { d, p, taps, words, pitch, left, bit, samples: PhantomData }
     }
 
-    /// Copies the taps, and fills `rows` rows, the first from the input's row `top`; what other threads copy is
-    /// visible after the next barrier.
+    /// Copies the taps, and fills `rows` rows of the tile, the first from input row `top`. The words of other threads
+    /// are visible after the next barrier.
     #[inline(always)]
     unsafe fn bring(&self, src: u64, top: i32, rows: u32) {
         let (p, d, pitch) = (self.p, self.d, self.pitch);
@@ -72,8 +72,8 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         let constant = S::constant(p.constant);
         let of_word = S::OF_WORD as i32;
         let samples = p.width as i32 * C as i32;
-        // First word that lies entirely in the image's rows, and first word after these: none where rows start inside
-        // words.
+        // The first word that lies entirely in the image's rows, and the first one after the last such word; no words
+        // if rows start inside words.
         let limited = |words: i32| {
             if words < 0 {
                 0
@@ -90,7 +90,7 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         } else {
             (pitch, pitch)
         };
-        // SAFETY: in the image, and in the tile; one thread writes each word.
+        // SAFETY: words and samples are inside the image, or mapped into it; one thread writes each word of the tile.
         unsafe {
             let mut tap = d.thread_x();
             while tap < self.taps {
@@ -140,7 +140,7 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         d.wait_copies::<0>();
     }
 
-    /// Returns the word of a row's samples from `column` on, which may be outside (border by index map).
+    /// Returns a word with the samples of a row from `column` on, which may be outside (border by index map).
     #[inline(always)]
     unsafe fn mapped(&self, src: u64, row: u32, column: i32, border: BorderMode, constant: u32) -> u32 {
         let bits = 32 / S::OF_WORD;
@@ -152,7 +152,7 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
             let sample = match border.map(pixel, self.p.width as i32) {
                 Some(mapped) => {
                     let at = (mapped * C as i32 + at - pixel * C as i32) as u32;
-                    // SAFETY: in the image.
+                    // SAFETY: the border mapped the column into the row.
                     unsafe { S::load_bits(self.d, src, start + at as u64) }
                 }
                 None => constant << (32 - bits) >> (32 - bits),
@@ -162,12 +162,12 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         word
     }
 
-    /// Returns the window of `ACROSS` adjacent outputs; its first sample is in word `at` of the tile.
+    /// Returns the window of `ACROSS` adjacent outputs, whose first sample is in word `at` of the tile.
     #[inline(always)]
     unsafe fn window<const ACROSS: usize>(&self, mut at: u32) -> Window<S, ACROSS, C> {
         let mut last = 0;
         if S::OF_WORD > 1 {
-            // SAFETY: in the tile.
+            // SAFETY: the tile has all words under the outputs.
             last = unsafe { self.d.shared_load(self.words, at) };
             at += 1;
         }
@@ -180,10 +180,10 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
     }
 }
 
-/// A thread's window in a row of the tile, as words: unpacking them again for the next taps costs less than moving
-/// the unpacked samples between registers.
+/// A thread's window in a row of the tile, as words: to unpack words again for the next taps costs less than to move
+/// unpacked samples between registers.
 struct Window<S, const ACROSS: usize, const C: usize> {
-    /// Index of the next word of the tile, and the word before.
+    /// Index of the next word of the tile, and the previous word, whose upper bits begin the next shifted word.
     at: u32,
     last: u32,
     words: [u32; WINDOW],
@@ -193,11 +193,11 @@ struct Window<S, const ACROSS: usize, const C: usize> {
 impl<S: Samples, const ACROSS: usize, const C: usize> Window<S, ACROSS, C> {
     const OF_WORD: usize = S::OF_WORD as usize;
 
-    /// Returns the samples under the next four taps: `i * C + x` is under tap i of output x.
+    /// Returns the samples under the next four taps: sample `i * C + x` is under tap `i` for output `x`.
     #[inline(always)]
     unsafe fn next<D: Device>(&mut self, tile: &Tile<'_, D, S, C>) -> [S::Sum; WINDOW] {
         for four in 0..C {
-            // SAFETY: in the tile, whose rows are as long as all windows need.
+            // SAFETY: rows of the tile have the words under all windows, up to a multiple of four taps.
             unsafe { self.read(tile, ACROSS + 4 * four) };
         }
         let mut window = [S::Sum::ZERO; WINDOW];
@@ -216,7 +216,7 @@ impl<S: Samples, const ACROSS: usize, const C: usize> Window<S, ACROSS, C> {
     /// Reads four samples of the window, from `sample` on.
     #[inline(always)]
     unsafe fn read<D: Device>(&mut self, tile: &Tile<'_, D, S, C>, sample: usize) {
-        // SAFETY: the caller's promise; where a word is a sample, the index is a multiple of 4.
+        // SAFETY: the caller's promise; if a word is one sample, `at` is a multiple of 4.
         unsafe {
             if Self::OF_WORD == 1 {
                 let (words, at) = (&mut self.words, sample);
@@ -234,7 +234,7 @@ impl<S: Samples, const ACROSS: usize, const C: usize> Window<S, ACROSS, C> {
     }
 }
 
-/// Adds the products of the first `count` of four taps, of all if `count` is larger.
+/// Adds the products of the first `count` of four taps; of all four if `count` is larger.
 #[inline(always)]
 fn add<D: Device, T: Summed, const ACROSS: usize, const C: usize>(
     d: D,
@@ -268,7 +268,7 @@ unsafe fn store<D: Device, S: Packed<ACROSS>, const ACROSS: usize, const DOWN: u
         if y + (k as u32) < p.out_height {
             let row = dst + (y + k as u32) as u64 * samples as u64 * size as u64;
             let words = S::pack(d, &sums[k]);
-            // SAFETY: in the row, and no other thread's.
+            // SAFETY: the row is in the output; words or samples outside it are not stored; each is one thread's.
             unsafe {
                 if samples.is_multiple_of(S::OF_WORD) {
                     let place = Place { row, first: x as i32, samples: samples as i32, whole };

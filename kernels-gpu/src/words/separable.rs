@@ -1,10 +1,10 @@
 //! Both passes of a separable filter over a tile of packed samples, in one launch: for images so small that a
-//! [march](crate::march) would be over before its ring is full.
+//! [march](crate::march) would end before its ring is full.
 //!
 //! ```text
 //! copy the tile of 16 output rows; barrier
-//! each warp, for every eighth row of the tile, two at a time: sum along it, and store the sums in shared memory;
-//!     barrier
+//! each warp, for every eighth row of the tile, two rows at a time: sum along the rows, and store the sums in shared
+//!     memory; barrier
 //! for each row of sums under the thread's 4x2 outputs: add its contribution to both rows
 //! store the sums as words
 //! ```
@@ -20,14 +20,14 @@ use core::marker::PhantomData;
 
 /// The kernel for `C` channels of samples `S`; the mask's width and height are the taps along rows and columns.
 ///
-/// Launch contract: as of [`Dense`](super::Dense), but the taps along columns follow the taps along rows, and the
+/// Launch contract: as for [`Dense`](super::Dense), but the taps along columns follow the taps along rows, and the
 /// shared memory is [`apron_abi::SharedMemory::WordsAndSums`].
 pub struct Separable<S, const C: usize>(PhantomData<S>);
 
 /// Outputs per thread, across and down.
 const ACROSS: usize = 4;
 const DOWN: usize = 2;
-/// Rows that a thread sums along at once: with one row, each multiply-add would wait for the one before.
+/// Rows along which a thread sums at a time: with one row, each multiply-add would wait for the previous one.
 const ROWS: usize = 2;
 /// Threads side by side: a warp.
 const THREADS: u32 = BLOCKED_COLUMNS / ACROSS as u32;
@@ -51,12 +51,12 @@ impl<S: Packed<ACROSS>, const C: usize> Body for Separable<S, C> {
         let taps_y = tap_stride(p.mask_width);
         let tile = Tile::<D, S, C>::new(d, p, strip, taps_y + tap_stride(p.mask_height));
         let tile_rows = rows + p.mask_height - 1;
-        // Rows of sums after the tile; a thread's adjacent sums are `THREADS` apart, so that lanes access adjacent
-        // sums.
+        // Rows of sums, behind the tile. Adjacent sums of a thread are `THREADS` apart, so that lanes access adjacent
+        // words.
         let between = Shared::<S::Sum>::at((tile.words.offset + tile.pitch * tile_rows * 4).next_multiple_of(8));
         let place = |row: u32, k: usize| row * BLOCKED_COLUMNS + k as u32 * THREADS + lane;
-        // SAFETY: the launch keeps the contract; a barrier separates writing the tile, or the sums, from reading
-        // them.
+        // SAFETY: the launch keeps the contract; barriers lie between the writes of the tile and of the sums and their
+        // reads.
         unsafe {
             tile.bring(src.address, top as i32 + p.origin_y, tile_rows);
             d.barrier();
@@ -103,7 +103,7 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
     unsafe fn along_rows(&self, rows: [u32; ROWS], column: u32) -> [[S::Sum; ACROSS]; ROWS] {
         let (d, width) = (self.d, self.p.mask_width);
         let mut sums = [[S::Sum::ZERO; ACROSS]; ROWS];
-        // SAFETY: all are in the tile.
+        // SAFETY: the tile has the rows, and in each the words under all taps of the outputs.
         unsafe {
             let mut windows = rows.map(|row| self.window::<ACROSS>(row * self.pitch + column));
             let mut tap = 0;
@@ -111,7 +111,7 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
                 let taps = S::Sum::four(d, Self::TAPS, tap);
                 for n in 0..ROWS {
                     let samples = windows[n].next(self);
-                    // Four taps without a check for each.
+                    // Four taps without a check per tap.
                     if width - tap >= 4 {
                         add::<D, S::Sum, ACROSS, C>(d, &mut sums[n], taps, 4, &samples);
                     } else {

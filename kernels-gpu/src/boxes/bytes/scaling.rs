@@ -3,20 +3,19 @@
 use crate::device::Device;
 use apron_abi::{Accumulator, BoxParams, ElementType, Pixel};
 
-/// Returns a sum of integers times a factor, or, where the divisor is not 0 and the factor its
-/// reciprocal, the quotient.
+/// Returns `sum * factor`; if `divisor` is not 0, `factor` is its reciprocal, and the result is `sum / divisor`,
+/// correctly rounded.
 #[inline(always)]
 pub(in super::super) fn scaled<D: Device>(d: D, sum: f64, [factor, divisor]: [f64; 2]) -> f64 {
     let value = sum * factor;
     if divisor == 0.0 {
         return value;
     }
-    // The correctly rounded quotient: the remainder of the division is exact, and one multiply-add corrects the
-    // value.
+    // The remainder of the division is exact, and one multiply-add with it corrects the quotient.
     d.fma(d.fma(-value, divisor, sum), factor, value)
 }
 
-/// Returns an output by exact scaling: integers are rounded half to even.
+/// Scales a sum in f64; integer outputs are rounded half to even and clamped to their range.
 #[inline(always)]
 pub(super) fn exact<D: Device, O: Pixel>(d: D, sum: u32, p: &BoxParams) -> O {
     let value = scaled(d, sum as f64, [p.factor, p.divisor]);
@@ -32,8 +31,8 @@ pub(super) fn exact<D: Device, O: Pixel>(d: D, sum: u32, p: &BoxParams) -> O {
     of_bits((value + 6_755_399_441_055_744.0).to_bits() as u32)
 }
 
-/// Returns the bits of an f32 of 2^23 and more, whose lowest bits are the integer output; correct where the plan says
-/// so.
+/// Scales a sum in f32. Returns the bits of 2^23 plus the output, whose lowest bits are the integer output. The plan
+/// allows this (`BoxParams::plain`) only where f32 rounds every sum to the exact output.
 #[inline(always)]
 pub(super) fn plain<D: Device>(d: D, sum: u32, p: &BoxParams) -> u32 {
     let sum = f32::from_bits(ONES.to_bits() | sum) - ONES;

@@ -7,8 +7,8 @@ use crate::Body;
 use apron_abi::{box_pitch, box_pixels, box_sums_pitch, BoxParams, ElementType, Pixel, BOX_BLOCK, BOX_BYTES};
 use core::marker::PhantomData;
 
-/// The kernel for strips of `W` words: each a pixel of four channels if `PIXELS`, else of fewer channels; `LARGE` for
-/// windows whose sums of bytes do not fit into 16 bits.
+/// The kernel for strips of `W` words. With `PIXELS` a word is a pixel of four channels, otherwise images have fewer
+/// channels. `LARGE` is for windows whose sums of bytes do not fit into 16 bits.
 ///
 /// Launch contract: see the [module](crate::boxes); windows are at most [`BOX_PACKED`](apron_abi::BOX_PACKED) wide.
 pub struct Bytes<O, const LARGE: bool, const PIXELS: bool, const W: u32>(PhantomData<O>);
@@ -44,25 +44,25 @@ impl<O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Body for Byt
 }
 
 const CHUNK: usize = BOX_BYTES as usize;
-/// Rows that are read at once down a column.
+/// Rows of a column that a thread loads before it uses the first.
 const HALF: usize = CHUNK / 2;
-/// No output.
+/// Offset of a byte without an output.
 const NONE: u32 = u32::MAX;
 
 struct Block<'p, D, O, const LARGE: bool, const PIXELS: bool, const W: u32> {
     part: Part<'p, D>,
     src: Global<u8>,
     dst: Global<O>,
-    /// Words of this thread's chunk, unpacked.
+    /// Words of this thread's chunk, unpacked to 16 bits per byte.
     kept: [[u32; 2]; CHUNK],
-    /// Output column of the word's first byte, and whether there is one.
+    /// Output column of the word's first byte, and whether that column has outputs.
     column: u32,
     stored: bool,
-    /// Offsets of the outputs of the word's bytes from the first one's, in samples.
+    /// Offsets, in samples, of the outputs of the word's bytes from the output pixel of the first byte.
     offsets: [u32; 4],
     /// Chunk of the ring for the current step.
     slot: u32,
-    /// Sums of the window that ends in the last row: packed in two words, or one word per byte.
+    /// Sums of the window that ends in the last processed row: packed in two words, or one word per byte.
     sums: [u32; 4],
 }
 
@@ -76,7 +76,7 @@ fn place(k: u32, channels: u32) -> (u32, u32) {
     }
 }
 
-/// Returns a word's bytes 0 and 2, and 1 and 3, in 16 bits each.
+/// Unpacks a word to 16 bits per byte: bytes 0 and 2, and bytes 1 and 3.
 #[inline(always)]
 fn packed(word: u32) -> [u32; 2] {
     [word & 0x00ff_00ff, word >> 8 & 0x00ff_00ff]
@@ -110,7 +110,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         Shared::at(tile.input_at + (step % 2 * BOX_BYTES + row) * tile.input_pitch * 4)
     }
 
-    /// Returns the sums of the chunks of a task's row, from the task's chunk on, or the sums of their first words.
+    /// Returns the sums of the chunks of a task's row, from the task's chunk on; with `first_bytes`, the sums of the
+    /// first words of the chunks, up to the end of the first window that ends in each.
     #[inline(always)]
     fn sums_of(&self, task: u32, first_bytes: bool) -> Shared<u64> {
         let (tile, row) = (&self.part.p.tile, task % BOX_BYTES + if first_bytes { BOX_BYTES } else { 0 });
@@ -132,22 +133,22 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         let mut row = 0;
         while row < self.part.p.tile.slots * BOX_BYTES {
             if self.stored {
-                // SAFETY: in the ring.
+                // SAFETY: the ring has `slots * BOX_BYTES` rows; only this thread uses its column.
                 unsafe { self.part.d.shared_store(self.ring(0, row, self.part.d.thread_x()), 0, 0u64) };
             }
             row += self.part.p.one;
         }
     }
 
-    /// Sums a task's chunk, and its first words, up to the end of the first window that ends in it; returns its
-    /// words.
+    /// Stores the sum of a task's chunk, and the sum of its words up to the end of the first window that ends in it;
+    /// returns its words, unpacked.
     #[inline(always)]
     unsafe fn sum(&self, step: u32, task: u32) -> [[u32; 2]; CHUNK] {
         let d = self.part.d;
         let input = self.input(step, task % BOX_BYTES);
         let last = d.anew((self.part.p.window_x - 1) % BOX_BYTES);
         let mut words = [[0; 2]; CHUNK];
-        // SAFETY: inside the input row; the sums are this thread's.
+        // SAFETY: a task is a chunk of an input row, and has its own places for both sums.
         unsafe {
             for k in 0..CHUNK {
                 words[k] = packed(d.shared_load(input, task / BOX_BYTES * BOX_BYTES + k as u32));
@@ -187,8 +188,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         }
     }
 
-    /// Stores the outputs of the current sums at pixel `at`. `PLAIN` is for integers, where the plan says that f32
-    /// suffices.
+    /// Stores the outputs of the current sums at pixel `at`. `PLAIN` scales in f32, for integers where the plan allows
+    /// it.
     #[inline(always)]
     unsafe fn store<const PLAIN: bool>(&self, at: u64) {
         let (d, p) = (self.part.d, self.part.p);
@@ -200,21 +201,21 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
                 let byte = |sum| exact::<D, u8>(d, sum, p) as u32;
                 word([byte(sums[0]), byte(sums[1]), byte(sums[2]), byte(sums[3])])
             };
-            // SAFETY: the outputs are there, and no other thread's.
+            // SAFETY: the callers check column and row; only this thread stores outputs of its column.
             return unsafe { d.store(Global::<u32>::at(self.dst.address), at, word) };
         }
         let channels = if PIXELS { 4 } else { p.channels };
         for k in 0..4 {
             let value: O = if PLAIN { of_bits(plain(d, sums[k], p)) } else { exact(d, sums[k], p) };
             if self.offsets[k] != NONE {
-                // SAFETY: as above.
+                // SAFETY: as above; bytes beyond the row have no offset.
                 unsafe { d.store(self.dst, at * channels as u64 + self.offsets[k] as u64, value) };
             }
         }
     }
 
-    /// Slides the window over rows `first` to `first + COUNT - 1` of a step; stores all outputs, or, unless `ALL`,
-    /// the outputs inside the block's output rows. The first would be row `y`.
+    /// Slides the window over rows `first` to `first + COUNT - 1` of a step. Row `first` completes output row `y` of
+    /// the block. Stores all outputs if `ALL`, otherwise only those in the block's output rows.
     #[inline(always)]
     unsafe fn slide_down<const COUNT: usize, const PLAIN: bool, const ALL: bool>(&mut self, first: u32, y: i32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
@@ -224,7 +225,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         let oldest = slot_after(self.slot, 1, slots);
         let upper = self.ring(oldest, BOX_BYTES - later + first, thread).offset;
         let (mut comes, mut leaves) = ([0; COUNT], [0; COUNT]);
-        // SAFETY: in the ring, where this column is this thread's since the barrier.
+        // SAFETY: rows of the ring, complete since the barrier; only this thread uses its column until the next one.
         unsafe {
             for k in 0..COUNT {
                 comes[k] = d.shared_load(here, k as u32 * Self::PITCH);
@@ -246,7 +247,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         for k in 0..COUNT {
             self.slide(pair(comes[k]), pair(leaves[k]));
             if ALL || ((y + k as i32) as u32) < self.part.count {
-                // SAFETY: an output of this thread's column.
+                // SAFETY: the row is one of the block's output rows, the column this thread's.
                 unsafe { self.store::<PLAIN>(at as u64) };
             }
             at += width;
@@ -258,7 +259,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
     unsafe fn bring_pixels(&self, to: Shared<u32>, start: Option<u64>) {
         let (p, pixels) = (self.part.p, Global::<u32>::at(self.src.address));
         let (start, constant) = (start.map(|start| start / 4), p.constant as u32 * 0x0101_0101);
-        // SAFETY: as the trait says.
+        // SAFETY: the contract of `Steps`.
         unsafe { self.part.bring_row(to, pixels, start, 1, p.tile.chunks * BOX_BYTES, constant) };
     }
 
@@ -269,7 +270,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_BYTES);
         let byte = |index: u32, k: u32| {
             let (part, channel) = place(k, p.channels);
-            // SAFETY: in the list, and in the image.
+            // SAFETY: `index + part * W` is below the length of the border map, whose columns are in the image.
             unsafe {
                 match (start, self.part.column(index + part * W)) {
                     (Some(start), Some(x)) if channel < p.channels => {
@@ -281,7 +282,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         };
         while index < end {
             let word = word([byte(index, 0), byte(index, 1), byte(index, 2), byte(index, 3)]);
-            // SAFETY: the place in the row is this thread's.
+            // SAFETY: `index` is below the row's length, and only this lane of the row's warp writes it.
             unsafe { d.shared_store(to, index, word) };
             index += LANES;
         }
@@ -295,7 +296,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
         let to = self.input(step, row);
         let start = y.map(|y| y as u64 * self.part.p.row_stride as u64);
-        // SAFETY: as the trait says.
+        // SAFETY: the contract of `Steps`.
         unsafe {
             if PIXELS {
                 self.bring_pixels(to, start);
@@ -311,7 +312,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
         self.kept = [[0; 2]; CHUNK];
         let tasks = self.part.p.tile.chunks * BOX_BYTES;
         let mut task = self.part.d.thread_x();
-        // SAFETY: tasks are chunks of the input.
+        // SAFETY: tasks are chunks of the step's input rows, each of one thread.
         unsafe {
             if task < tasks {
                 self.kept = self.sum(step, task);
@@ -333,8 +334,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
         let (row, column) = (task % BOX_BYTES, task / BOX_BYTES * BOX_BYTES);
         let (input, to) = (self.input(step, row), self.ring(self.slot, row, column));
         let (chunks, between) = (self.sums_of(task, false), last / BOX_BYTES);
-        // SAFETY: tasks below the strip's columns are the chunks at which windows begin; all chunks under the windows
-        // are summed.
+        // SAFETY: tasks below `W` are the chunks at which windows begin; since the barrier, all chunks under their
+        // windows are summed.
         unsafe {
             let mut comes = [[0; 2]; CHUNK];
             for k in 1..CHUNK {
@@ -366,7 +367,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
             let y = self.part.completed(step, BOX_BYTES);
             let (plain, one) = (O::TYPE != ElementType::F32 && self.part.p.plain != 0, self.part.p.one);
             let mut row = 0;
-            // SAFETY: this thread's column.
+            // SAFETY: only this thread uses its column of the ring between the barriers.
             unsafe {
                 if plain && y >= 0 && y as u32 + BOX_BYTES <= self.part.count {
                     self.slide_down::<HALF, true, true>(0, y);

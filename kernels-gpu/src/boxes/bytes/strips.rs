@@ -5,17 +5,17 @@
 //! start copying the row that comes BOX_STRIP_AHEAD rows later
 //! outputs of the row before: differences of prefix sums, from shared memory
 //! columns: each thread adds the row to the sums of its columns, and subtracts the row that leaves the window
-//! rows:    each thread computes prefix sums of these along its chunk, into shared memory
+//! rows:    each thread computes prefix sums of its column sums along its chunk, into shared memory
 //! ```
 //!
-//! Sums of bytes are exact in any order, and intermediate sums may wrap modulo 2^32. A word holds two sums, of the
-//! bytes 0 and 2, or of 1 and 3: the final sums fit into 16 bits each, so differences of packed sums are correct,
-//! whatever the lower halves carried into the upper ones. Windows of more than
-//! [`BOX_STRIP_SMALL`](apron_abi::BOX_STRIP_SMALL) pixels, `LARGE`, have four words along the row.
+//! Sums of bytes are exact in any order, and intermediate sums may wrap modulo 2^32. A word holds two sums, of bytes 0
+//! and 2 or of bytes 1 and 3. The final sums fit into 16 bits each, so differences of packed sums are correct, whatever
+//! the lower halves carried into the upper ones. For windows of more than
+//! [`BOX_STRIP_SMALL`](apron_abi::BOX_STRIP_SMALL) pixels (`LARGE`), prefix sums take four words.
 //!
-//! Input rows under a low window stay in a ring until they leave it. For higher windows that would leave room for few
-//! warps, so rows are copied again when they leave, from the L2 cache if all goes well. The cost per pixel does not
-//! depend on the window, except for `width / 8` additions per chunk.
+//! Input rows under a window of few rows stay in a ring until they leave the window. Under higher windows such a ring
+//! would leave room for few warps per multiprocessor, so each row is copied again when it leaves, in general from the
+//! L2 cache. The cost per pixel does not depend on the window, except for `width / 8` additions per chunk of pixels.
 //!
 //! Launch contract: one warp per block; the buffers are as large as the parameters say, the shared memory is
 //! [`apron_abi::BoxTile::of_strip`], and the parameters are as the plan computes them, for a mean of an odd number of
@@ -71,15 +71,15 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
     }
 }
 
-/// Returns the index of a piece of 16 bytes of an input row in its row of the ring: threads that read two pieces
-/// each, one after the other, have no bank conflicts.
+/// Returns the index, in a row of the ring, of a piece of 16 bytes of an input row. The order is swizzled against bank
+/// conflicts: each thread reads two adjacent pieces, one after the other.
 #[inline(always)]
 fn swizzled(piece: u32) -> u32 {
     piece ^ ((piece >> 3) & 1)
 }
 
-/// Layout of the prefix sums along a row in shared memory: for each pixel of a chunk the sum of the pixels before it,
-/// and then the chunk's sum; sums of adjacent chunks are adjacent.
+/// Layout of the prefix sums along a row in shared memory: for each pixel of a chunk the sum of the chunk's pixels
+/// before it, and then the chunk's sum. Sums at the same place of adjacent chunks are adjacent.
 struct Sums<const LARGE: bool>;
 
 impl<const LARGE: bool> Sums<LARGE> {
@@ -109,18 +109,19 @@ struct Strip<'p, D, const LARGE: bool> {
     /// Output column of this thread's first pixel, and whether it has outputs.
     column: u32,
     stored: bool,
-    /// Reciprocal of the window's pixels, times 2^24: exact enough for up to [`BOX_STRIP_SMALL`] pixels.
+    /// 2^24 divided by the number of pixels of the window: exact enough for up to [`BOX_STRIP_SMALL`] pixels.
     factor: u32,
     /// Sums of this thread's columns.
     columns: [[u32; 2]; CHUNK],
-    /// Indices of its pixels in a row of the ring, in words.
+    /// Indices, in words, of this thread's two pieces of pixels in a row of the ring.
     own: [u32; 2],
-    /// Offsets, in bytes, of the sums before the starts of its windows, and before their ends.
+    /// Offsets, in bytes, of the prefix sums at the starts and at the ends of this thread's windows.
     low: [u32; CHUNK],
     high: [u32; CHUNK],
     /// Number of chunks from the thread's first pixels to the end of its first window.
     between: u32,
-    /// Indices of its first window that begins in the next chunk, and of the first that ends in one chunk more.
+    /// Indices of this thread's first window that begins in the next chunk, and of its first window that ends one chunk
+    /// later than window 0.
     turns: [u32; 2],
 }
 
@@ -130,7 +131,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
     unsafe fn run(&mut self) {
         let (d, p) = (self.part.d, self.part.p);
         let rows = self.part.count + p.window_y - 1;
-        // SAFETY: a barrier separates all that threads exchange.
+        // SAFETY: a barrier lies between each write of shared memory and the reads by other threads.
         unsafe {
             if !self.part.inside {
                 self.part.list(BOX_STRIP, LANES);
@@ -166,7 +167,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
     unsafe fn clear(&self) {
         let mut word = self.part.d.thread_x();
         while word < Sums::<LARGE>::PITCH / 4 {
-            // SAFETY: in the sums, which no thread uses before the next barrier.
+            // SAFETY: one of the first `PITCH` bytes of the sums, which no thread uses before the next barrier.
             unsafe {
                 self.part.d.shared_store(self.sums::<u32>(0, 0), word, 0);
                 self.part.d.shared_store(self.sums::<u32>(1, 0), word, 0);
@@ -175,7 +176,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Returns the sums at an offset; two rows alternate.
+    /// Returns the prefix sums at an offset in bytes; two rows of sums alternate.
     #[inline(always)]
     fn sums<T>(&self, parity: u32, place: u32) -> Shared<T> {
         Shared::at(self.part.p.tile.sums_at + parity * (BOX_BYTES + 1) * Sums::<LARGE>::PITCH + place)
@@ -187,14 +188,15 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         Shared::at(self.part.p.tile.ring_at + slot * BOX_STRIP * 4)
     }
 
-    /// Returns the copy of the row that leaves the window with that row, if such rows are copied again.
+    /// Returns the second copy of the row that leaves the window when the row in `slot` enters it; only if rows are
+    /// copied again.
     #[inline(always)]
     fn again(&self, slot: u32) -> Shared<u32> {
         Shared::at(self.part.p.tile.totals_at + slot * BOX_STRIP * 4)
     }
 
-    /// Starts copying input row `row` of the block into a slot, if there is such a row; also the row that leaves with
-    /// it, if rows are copied again.
+    /// Starts copying input row `row` of the block into a slot, if `row` is below `rows`. If rows are copied again,
+    /// copies also the row that leaves the window when this one enters.
     #[inline(always)]
     unsafe fn bring(&self, row: u32, slot: u32, rows: u32) {
         let p = self.part.p;
@@ -217,12 +219,12 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         let inside = y >= 0 && y < p.height as i32;
         let y = if inside { Some(y) } else { BorderMode::from_u32(p.border).map(y, p.height as i32) };
         let row = y.map(|y| Global::<u32>::at(self.src + y as u32 as u64 * p.row_stride as u64));
-        // SAFETY: the pixels are in the image, and their places in the row this thread's.
+        // SAFETY: the pixels are in the image, and each place of the ring's row is written by one lane.
         unsafe {
             match row {
                 Some(row) if self.pieces => {
                     let (place, from) = (swizzled(lane) * PIECE, (self.part.left as u32 + lane * PIECE) as u64);
-                    // The second half is swizzled as the first is.
+                    // The swizzle repeats every 16 pieces, so that it is the same for both halves of the row.
                     d.start_copy4(to, place, row, from);
                     d.start_copy4(to, place + LANES * PIECE, row, from + (LANES * PIECE) as u64);
                 }
@@ -246,8 +248,8 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Adds an input row to the windows, and stores the outputs of the row before. The slots belong to this row, and
-    /// to the next row to copy.
+    /// Adds an input row to the windows, and stores the outputs of the previous row. `slots` are the slots of this row
+    /// and of the next row to copy.
     #[inline(always)]
     unsafe fn step<const PARITY: u32>(&mut self, row: u32, rows: u32, slots: &mut [u32; 2], at: &mut u64) {
         let (d, p) = (self.part.d, self.part.p);
@@ -288,7 +290,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Adds a row to the columns' sums, and subtracts the row that leaves the window.
+    /// Adds a row to the column sums; if `LEAVES`, subtracts the row that leaves the window.
     #[inline(always)]
     unsafe fn take<const LEAVES: bool>(&mut self, comes: Shared<u32>, leaves: Shared<u32>) {
         // SAFETY: both rows are complete.
@@ -303,7 +305,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Stores the prefix sums of the columns' sums along this thread's chunk in shared memory.
+    /// Stores the prefix sums of this thread's column sums in shared memory.
     #[inline(always)]
     unsafe fn add_up(&self, parity: u32) {
         let mut sum = [0; 4];
@@ -311,12 +313,12 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         for k in 0..CHUNK {
             sum = added(sum, self.column_sums(k));
             place += Sums::<LARGE>::PITCH;
-            // SAFETY: this thread's sums.
+            // SAFETY: only this thread writes the sums of its chunk.
             unsafe { self.store_sum(self.sums(parity, place), sum) };
         }
     }
 
-    /// Returns the sums of one of its columns.
+    /// Returns the sums of this thread's column `k`: packed, or if `LARGE` one word per byte.
     #[inline(always)]
     fn column_sums(&self, k: usize) -> Four {
         let [even, odd] = self.columns[k];
@@ -359,7 +361,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         if !self.stored {
             return;
         }
-        // SAFETY: the sums are in shared memory since the barrier, and the outputs are no other thread's.
+        // SAFETY: the sums are complete since the barrier; only this thread stores the outputs of its pixels.
         unsafe {
             let chunk = |count: u32| {
                 let place = Sums::<LARGE>::place((d.thread_x() + count) * BOX_BYTES) + BOX_BYTES * Sums::<LARGE>::PITCH;
@@ -404,7 +406,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Returns the pixel of a window's sums: if `LARGE`, they are the lowest bits of f32 at 2^23.
+    /// Returns the output pixel of a window's sums. If `LARGE`, the sums are bits of f32 numbers: 2^23 plus the sum.
     #[inline(always)]
     fn output(&self, sums: Four) -> u32 {
         let d = self.part.d;
@@ -414,7 +416,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                 (d.pick::<0x40>(byte(sums[0]), byte(sums[1])), d.pick::<0x40>(byte(sums[2]), byte(sums[3])));
             return d.pick::<0x5410>(low, high);
         }
-        // The byte is the highest of the product, which is rounded there.
+        // The output is the highest byte of the product, rounded by adding half of its unit.
         let byte = |sum: u32| sum.wrapping_mul(self.factor).wrapping_add(1 << 23);
         let [even, odd, ..] = sums;
         let low = d.pick::<0x73>(byte(even & 0xffff), byte(odd & 0xffff));

@@ -1,10 +1,10 @@
-//! Accesses of elements of any type. They expand in a function where `asm!`, `transmute_copy` and
-//! [`ElementType`] are in scope.
+//! Loads and stores of elements of any type. The macros are used where `asm!`, `transmute_copy` and [`ElementType`] are
+//! in scope.
 
 use core::arch::asm;
 
-/// Loads an element, by its type's tag: the asm of a generic function cannot name a type, but the tag is a constant,
-/// so one arm remains.
+/// Loads an element by its type's tag. Operands of `asm!` cannot be of a generic type; the tag is a constant, so only
+/// one arm of the match remains.
 macro_rules! load {
     ($T:ty, $space:literal, $address:expr, $class:ident, $($option:ident),*) => {{
         let address = $address;

@@ -4,7 +4,7 @@ use super::super::{Global, Shared};
 use apron_abi::Element;
 use core::arch::asm;
 
-/// Returns the address of a shared element, of 32 bits.
+/// Returns the 32-bit address of an element in the shared state space.
 #[inline(always)]
 pub(super) fn shared_address<T: Element>(at: Shared<T>, index: u32) -> u32 {
     let base: u32;

@@ -1,8 +1,8 @@
 //! The device layer in inline PTX, for rustc's own NVPTX backend.
 //!
-//! Accesses are inline assembly because generic pointers lose what the kernel knows: `ld.global.nc` needs a promise
-//! that nothing writes the buffer, and shared memory reached through a generic address costs a 64-bit generic access
-//! each time.
+//! Accesses are inline assembly, since generic pointers do not carry what a kernel knows: that nothing writes a buffer,
+//! which `ld.global.nc` requires, and that an address is in shared memory, without which each access is a 64-bit
+//! generic one.
 
 mod access;
 mod address;
@@ -19,13 +19,13 @@ use core::marker::PhantomData;
 use core::mem::transmute_copy;
 pub use taps::{Buffer, Parameter, Symbol, Taps};
 
-// The launch sets its size.
+// Dynamic shared memory: the launch sets its size.
 global_asm!(".extern .shared .align 16 .b8 apron_shared[];");
 
 /// Whether copies into shared memory are asynchronous (`cp.async`); otherwise they are loads and stores.
 const COPIES: bool = cfg!(apron_copies);
 
-// Intrinsics, not asm: LLVM knows that they must not be moved into a branch.
+// Intrinsics, not asm: LLVM treats them as convergent and does not move them into a branch.
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.vote.ballot.sync"]
     fn vote_ballot(members: u32, yes: bool) -> u32;
@@ -81,7 +81,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn block_y(self) -> u32 {
-        // CUDA allows 65535 blocks in y and in z: further rows of blocks are in further layers.
+        // CUDA allows 65535 blocks along y and along z: rows of blocks beyond that are in further layers.
         unsafe { nvptx::_block_idx_z() as u32 * self.layer_rows + nvptx::_block_idx_y() as u32 }
     }
 
@@ -97,7 +97,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn barrier(self) {
-        // The intrinsic, not asm: LLVM knows that it must not be moved into a branch.
+        // The intrinsic, not asm: LLVM treats it as convergent and does not move it into a branch.
         unsafe { nvptx::_syncthreads() }
     }
 
@@ -137,8 +137,8 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     unsafe fn taps4(self, index: u32) -> [f32; 4] {
-        // Four taps per access, which the hardware reads two by two: constant memory limits dense kernels. One by
-        // one, a 64x64 mask took 25 ms on an H100 where this takes 2.7 (docs/decisions/mask-reads.md).
+        // Four taps per access, which the hardware reads two by two, since constant memory limits dense kernels. With
+        // single reads a 64x64 mask took 25 ms on an H100, with these 2.7 ms (docs/decisions/mask-reads.md).
         unsafe { S::four(self.taps + index as u64 * 4) }
     }
 

@@ -1,12 +1,12 @@
-//! Products of matrices, and in 64 bits.
+//! Matrix products and dot products of bytes, and 64-bit products.
 
 use core::arch::asm;
 
-/// What the intrinsic of a matrix product returns.
+/// A lane's fragment of the sums, as the intrinsic of a matrix product returns it.
 #[repr(C)]
 struct Sums(i32, i32, i32, i32);
 
-// By LLVM's own calling convention, since it returns a structure.
+// LLVM's own calling convention, since the intrinsics return a structure.
 unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"]
     fn multiply_u8_s8(a0: u32, a1: u32, a2: u32, a3: u32, b0: u32, b1: u32, c0: i32, c1: i32, c2: i32, c3: i32)

@@ -62,7 +62,8 @@ macro_rules! taps {
     };
 }
 taps!(
-    /// A parameter of the launch. A Rust reference to it, indexed at run time, would copy all of it to local memory.
+    /// A parameter of the launch. With a Rust reference to the parameter, an index at run time would copy all of it to
+    /// local memory.
     Parameter,
     "ld.param"
 );

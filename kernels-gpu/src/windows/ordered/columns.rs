@@ -1,11 +1,11 @@
 //! Sums of windows of floats down columns: see the [module](super).
 //!
-//! A thread marches down a column of the sums along rows, one chunk of outputs per step: the suffix sums of the
-//! chunk in which the windows start, in shared memory, the middles, and the prefix sums at the windows' ends, which
-//! it carries from step to step. The first middles of several steps are added up at once, so that each total is
-//! read once per such group.
+//! A thread marches down a column of the sums along rows, one chunk of outputs per step. Each output is the sum of a
+//! head, a suffix sum of the chunk in which its window starts, in shared memory; a middle; and a tail, the prefix sum
+//! at the window's end, which the thread carries from step to step. The first middles of several steps are computed
+//! together, so that each total is read once per such group.
 //!
-//! Per output: two global loads and a store; the places of the rows are listed in shared memory (border by index map).
+//! Per output: two global loads and a store. Shared memory also lists the rows under the block (border by index map).
 
 use super::{plane, plus, runs, totals, totals_row, Axis, FinishOrdered, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
@@ -13,7 +13,8 @@ use crate::Body;
 use apron_abi::{BorderMode, Element, OrderedParams, BOX_CHUNK, ORDERED_BLOCK, ORDERED_LISTS};
 use core::marker::PhantomData;
 
-/// The kernel, for `TERMS` sums of type `S` per window, which end by `F`. Adds up the middles of `GROUP` steps at once.
+/// The kernel, for `TERMS` sums of type `S` per window, from which `F` computes the output. The middles of `GROUP`
+/// steps are computed together.
 ///
 /// Launch contract: see the module `ordered`.
 pub struct OrderedColumns<S, O, F, const TERMS: usize, const GROUP: usize>(PhantomData<(S, O, F)>);
@@ -51,7 +52,7 @@ where
             return;
         }
         let steps = if left - done < p.steps { left - done } else { p.steps };
-        // SAFETY: the launch keeps the contract; a barrier separates the lists from their use.
+        // SAFETY: the launch keeps the contract; a barrier lies between the writes of the lists and their reads.
         unsafe {
             column.list(steps);
             d.barrier();
@@ -89,15 +90,15 @@ struct Column<'p, D, S, O, F, const TERMS: usize> {
     axis: Axis,
     src: Global<S>,
     dst: Global<O>,
-    /// Chunk in which the first windows start.
+    /// Chunk in which the windows of step 0 start.
     first: i32,
     sample: u32,
-    /// Prefix sums at the end of the last step's last window.
+    /// Prefix sums at the end of the last window of the previous step.
     tail: [S; TERMS],
     of: PhantomData<F>,
 }
 
-/// Rows of heads that are loaded before the first is added, and short windows that share loads.
+/// Rows of heads that are loaded before the first is added; number of short windows that share loads.
 const AT_ONCE: usize = 8;
 /// Ends of windows that are loaded before the first is added.
 const ENDS: usize = 4;
@@ -105,8 +106,8 @@ const ENDS: usize = 4;
 impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERMS: usize>
     Column<'_, D, S, O, F, TERMS>
 {
-    /// Lists the rows of the sums along rows: first those from the first windows' chunk on, a chunk more than the block
-    /// has steps, then those from the chunk on in which the first of them ends.
+    /// Writes the border map of the block's rows to shared memory, in two lists of `steps + 1` chunks each: rows from
+    /// the chunk on in which the first windows start, and rows from the chunk on in which the first of them ends.
     #[inline(always)]
     unsafe fn list(&self, steps: u32) {
         let (p, border) = (self.p, BorderMode::from_u32(self.p.border));
@@ -114,27 +115,27 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         let mut i = self.d.thread_x();
         while i < 2 * own {
             let row = if i < own { i } else { i - own + self.axis.apart() * BOX_CHUNK };
-            // Where the constant replaces a row, the row after the image's last holds its sums.
+            // Sums of a row of the constant are in the row after the image's last.
             let y = border.map(self.first * CHUNK + row as i32, p.height as i32);
             let to = if i < own { i } else { i - own + self.ends(0) };
-            // SAFETY: in the lists.
+            // SAFETY: shared memory has room for both lists; one thread writes each element.
             unsafe { self.d.shared_store(Shared::at(0), to, y.map_or(p.height, |y| y as u32)) };
             i += ORDERED_BLOCK;
         }
     }
 
-    /// Returns the place in the lists of row `row` from the chunk on in which the first window ends.
+    /// Returns the place in the second list of row `row`, counted from the chunk in which the first window ends.
     #[inline(always)]
     fn ends(&self, row: u32) -> u32 {
         (self.p.steps + 1) * BOX_CHUNK + row
     }
 
-    /// Returns the sums of a listed row.
+    /// Loads the sums along the row at place `listed` of the lists.
     #[inline(always)]
     unsafe fn row(&self, listed: u32) -> [S; TERMS] {
         let (samples, plane) = plane(self.p);
         let mut sums = [S::ZERO; TERMS];
-        // SAFETY: in the lists, and in the sums.
+        // SAFETY: the lists have this place, and their rows are rows of the sums.
         unsafe {
             let row = self.d.shared_load(Shared::<u32>::at(0), listed);
             let at = row as u64 * samples + self.sample as u64;
@@ -155,7 +156,7 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         let mut sums = [S::ZERO; TERMS];
         for t in 0..TERMS {
             let at = totals_row(self.p, chunk, t) + self.sample as u64;
-            // SAFETY: in the totals.
+            // SAFETY: the chunk is at most the last of the totals.
             sums[t] = unsafe { self.d.load(totals(self.d, self.p), at) };
         }
         sums
@@ -168,25 +169,25 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         runs(self.axis.apart() - 1, |i| unsafe { self.total(step + 1 + i) })
     }
 
-    /// Sums the rows of the first windows' last chunk, up to the one before the first window's end.
+    /// Starts the tail: sums the rows of the chunk in which the first window ends, up to the row before its end.
     #[inline(always)]
     unsafe fn start(&mut self) {
         // SAFETY: the caller's promise.
         [self.tail] = runs(self.axis.end(), |i| unsafe { self.row(self.ends(i)) });
     }
 
-    /// Returns this thread's heads in shared memory. They are ordered by place in the chunk, then by thread.
+    /// Returns this thread's heads in shared memory, `ORDERED_BLOCK` elements apart, so that lanes are adjacent.
     #[inline(always)]
     fn heads(&self, term: usize) -> Shared<S> {
         let before = term as u32 * BOX_CHUNK * ORDERED_BLOCK + self.d.thread_x();
         Shared::at(ORDERED_LISTS + before * S::TYPE.size_bytes())
     }
 
-    /// Computes a chunk of windows of more than a chunk.
+    /// Computes a chunk of windows of more than 16 rows.
     #[inline(always)]
     unsafe fn long(&mut self, step: u32, first: [S; TERMS]) {
         let (d, own, end) = (self.d, step * BOX_CHUNK, self.axis.end());
-        // SAFETY: listed rows, and chunks between; the heads are this thread's.
+        // SAFETY: the rows are listed; each thread has its own heads.
         unsafe {
             let second = plus(first, self.total(step + self.axis.apart()));
             let mut head = [S::ZERO; TERMS];
@@ -202,7 +203,7 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
                     }
                 }
             }
-            // A loop that is not unrolled: the code for an output, which may have a root, is there only a few times.
+            // Not unrolled, since the code for an output, which may compute a square root, is long.
             let mut window = 0;
             while window < BOX_CHUNK {
                 let mut ends = [[S::ZERO; TERMS]; ENDS];
@@ -211,7 +212,7 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
                 }
                 for k in 0..ENDS {
                     let at = window + k as u32;
-                    // A chunk's first row.
+                    // At the first row of a chunk, the prefix sum starts again.
                     if (at + end).is_multiple_of(BOX_CHUNK) {
                         self.tail = [S::ZERO; TERMS];
                     }
@@ -227,12 +228,12 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         }
     }
 
-    /// Computes a chunk of windows of up to a chunk.
+    /// Computes a chunk of windows of up to 16 rows.
     #[inline(always)]
     unsafe fn short(&self, step: u32) {
         let mut first = 0;
         while first < BOX_CHUNK {
-            // SAFETY: listed rows.
+            // SAFETY: the rows are listed.
             unsafe {
                 let at = |i| self.row(step * BOX_CHUNK + first + i);
                 let sums = runs::<S, TERMS, AT_ONCE>(self.axis.window, at);
@@ -244,14 +245,14 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         }
     }
 
-    /// Stores an output of a step, if it is one.
+    /// Stores output `window` of a step, if its row is in the output.
     #[inline(always)]
     unsafe fn store(&self, step: u32, window: u32, sums: [S; TERMS]) {
         let p = self.p;
         let y = (self.first + step as i32) * CHUNK + window as i32 - p.origin_y;
         if (y as u32) < p.out_height {
             let at = y as u64 * (p.out_width * p.channels) as u64 + self.sample as u64;
-            // SAFETY: in the output, and no other thread's.
+            // SAFETY: (sample, y) is in the output, and no other thread's.
             unsafe { self.d.store(self.dst, at, F::finish(self.d, sums, p)) };
         }
     }

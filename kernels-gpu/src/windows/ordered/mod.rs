@@ -1,16 +1,16 @@
 //! Windows of floats of any size, in the order of [`BOX_CHUNK`], in two launches: sums along rows into a buffer,
 //! then down its columns.
 //!
-//! Windows that start in one chunk share its suffix sums, their heads, and windows that end in one chunk its prefix
-//! sums, their tails. The chunks between depend only on the chunk in which a window starts, and on whether it ends in
-//! the next one: so there are two middles per chunk of windows, of which the second has one chunk more.
+//! A window's sum is `(head + middle) + tail`. Windows that start in one chunk share its suffix sums, their heads;
+//! windows that end in one chunk share its prefix sums, their tails. The 16 windows that start in one chunk end in two
+//! adjacent chunks: so there are two middles per chunk of windows, and the second has one chunk more.
 //!
 //! Per output and axis: four additions, and one more per 256 pixels of the window's side. The first launch reads the
-//! image, the second each sum along a row twice.
+//! image once, the second reads each sum along a row twice.
 //!
-//! Launch contract: the buffers are as large as the parameters say; the sums along rows are planes, one per term, of
-//! one row more than the image, for the rows outside where the border is constant. The parameters and the shared memory
-//! are as the plan computes them.
+//! Launch contract: the buffers are as large as the parameters say; the sums along rows are one plane per term, each
+//! with one row more than the image, which holds the sums of a row of the constant. The parameters and the shared
+//! memory are as the plan computes them.
 
 mod columns;
 mod rows;
@@ -28,7 +28,7 @@ pub trait Number: Accumulator + Add<Output = Self> + Mul<Output = Self> {}
 impl Number for f32 {}
 impl Number for f64 {}
 
-/// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
+/// The final step on a window's sums: the sum of its samples and, if there are two terms, that of their squares.
 pub trait FinishOrdered<S, O, const TERMS: usize> {
     /// Returns the output.
     fn finish<D: Device>(d: D, sums: [S; TERMS], p: &OrderedParams) -> O;
@@ -41,9 +41,9 @@ const CHUNK: i32 = BOX_CHUNK as i32;
 struct Axis {
     /// Samples per window.
     window: u32,
-    /// The chunk that holds the first window's start.
+    /// The chunk in which the first window starts.
     first: i32,
-    /// Place of that start in its chunk.
+    /// Place in this chunk of the first window's start.
     lead: u32,
 }
 
@@ -59,13 +59,13 @@ impl Axis {
         self.window > BOX_CHUNK
     }
 
-    /// Returns the chunks from the one in which windows start to the one in which the first of them ends.
+    /// Returns the number of chunks from the chunk in which windows start to the one in which the first of them ends.
     #[inline(always)]
     fn apart(self) -> u32 {
         (self.window - 1) / BOX_CHUNK
     }
 
-    /// Returns the place in its chunk of the end of a window that starts with its chunk.
+    /// Returns the place in its chunk of the last sample of a window that starts at the first sample of a chunk.
     #[inline(always)]
     fn end(self) -> u32 {
         (self.window - 1) % BOX_CHUNK
@@ -81,7 +81,7 @@ fn plus<S: Number, const TERMS: usize>(mut sums: [S; TERMS], more: [S; TERMS]) -
     sums
 }
 
-/// Returns the sums of `RUNS` runs of `count` numbers, each from zero upwards; run `i` starts at number `i`.
+/// Returns the sums of `RUNS` runs of `count` numbers, each added up in order from zero; run `i` starts at number `i`.
 #[inline(always)]
 fn runs<S: Number, const TERMS: usize, const RUNS: usize>(
     count: u32,
@@ -91,7 +91,7 @@ fn runs<S: Number, const TERMS: usize, const RUNS: usize>(
     let (mut i, end) = (0, if count > 0 { count + last } else { 0 });
     while i < end {
         if i >= last && i + 4 <= count {
-            // Numbers of all runs: four are loaded before any is added.
+            // All runs have these numbers: four are loaded before the first is added.
             let numbers = [at(i), at(i + 1), at(i + 2), at(i + 3)];
             for number in 0..4 {
                 for run in 0..RUNS {
@@ -112,14 +112,14 @@ fn runs<S: Number, const TERMS: usize, const RUNS: usize>(
     sums
 }
 
-/// Returns the planes of the sums along rows: the samples per row, and per plane.
+/// Returns the samples per row, and per plane, of the sums along rows.
 #[inline(always)]
 fn plane(p: &OrderedParams) -> (u64, u64) {
     let row = (p.out_width * p.channels) as u64;
     (row, row * (p.height as u64 + 1))
 }
 
-/// Returns the totals of chunks of rows, of this thread's image.
+/// Returns the totals of chunks of rows, for the block's image of a batch.
 #[inline(always)]
 fn totals<D: Device, S>(d: D, p: &OrderedParams) -> Global<S> {
     Global::at(p.totals).of_image(d.image(), p.totals_step)

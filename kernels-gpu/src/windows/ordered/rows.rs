@@ -4,15 +4,15 @@
 //!
 //! ```text
 //! wait for a tile of input; barrier
-//! chunks:  each thread replaces a chunk by its suffix sums (heads), prefix sums (tails) and total, as windows need
+//! chunks:  each thread computes a chunk's suffix sums (heads), prefix sums (tails) and total, as far as windows need
 //!          them
 //! barrier; start copying the next tile                                                           (border by index map)
 //! middles: each thread adds up the totals between the heads and the tails of a chunk of windows
-//! barrier                                     (unless the windows reach into further tiles, which come first)
-//! outputs: each thread adds head, middle and tail for its columns, and the rows to the totals of the chunk of rows
+//! barrier                                     (only after the last tile under the windows)
+//! outputs: each thread adds head, middle and tail for its columns, and adds the row to the totals of the chunk of rows
 //! ```
 //!
-//! Chunks of rows outside the image, where windows have such, are summed again for the sake of their totals.
+//! Chunks of rows outside the image that are under windows are summed, too, only for their totals.
 
 use super::{plane, plus, runs, totals, totals_row, Axis, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
@@ -37,7 +37,7 @@ impl<I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> Body for Ord
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<S>, p: &OrderedParams) {
         let Some(chunk) = chunk_of(d.block_y(), p) else { return };
         let axis = Axis::of(p.window_x, p.origin_x);
-        // SAFETY: a step has a row, and at most as many as a block threads.
+        // SAFETY: a step has at least one row, and at most one per thread, so that no divisor is 0.
         let (team, (own_row, lane)) = unsafe {
             let team = div_rem(WINDOWS_BLOCK, p.tile.rows).0;
             (team, div_rem(d.thread_x(), team))
@@ -82,8 +82,8 @@ impl<I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> Body for Ord
     }
 }
 
-/// Returns the chunk of rows of the `block`-th row of blocks: first come those of the image and of the row below it,
-/// then others whose totals are needed. A grid may have more rows of blocks than its launch needs.
+/// Returns the chunk of rows of row of blocks `block`: first come the chunks of the image and of the row below it, then
+/// other chunks whose totals are needed; `None` for surplus rows of blocks, which a grid may have.
 #[inline(always)]
 fn chunk_of(block: u32, p: &OrderedParams) -> Option<i32> {
     let own = p.height / BOX_CHUNK + 1;
@@ -116,11 +116,11 @@ struct Block<'p, D, I, S, const TERMS: usize, const COLUMNS: usize> {
     first_row: i32,
     /// Chunk in which the piece's first windows start.
     first_chunk: i32,
-    /// Threads per row of a step, this thread's row, and its number among those of that row.
+    /// Threads per row of a step, this thread's row, and its index among the threads of that row.
     team: u32,
     own_row: u32,
     lane: u32,
-    /// Sums of the rows so far, per column of this thread.
+    /// Sums of the rows so far of the chunk of rows, per column of this thread.
     totals: [[S; TERMS]; COLUMNS],
 }
 
@@ -154,7 +154,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         Shared::at(self.p.tile.inputs_at + row * self.p.tile.inputs_pitch * I::Held::TYPE.size_bytes())
     }
 
-    /// Returns the chunks of the tile that starts with input chunk `first`.
+    /// Returns the number of chunks of the tile that starts with input chunk `first`.
     #[inline(always)]
     fn chunks_of_tile(&self, first: u32, inputs: u32) -> u32 {
         let (left, most) = (inputs - first, self.p.tile.inputs);
@@ -165,7 +165,8 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         }
     }
 
-    /// Starts copying the input chunks from `first` on, for the step's rows from row `row` of the chunk of rows on.
+    /// Starts copying the tile of input chunks from `first` on, for the rows of the step that starts at row `row` of
+    /// the chunk of rows.
     #[inline(always)]
     unsafe fn copy(&self, row: u32, first: u32, inputs: u32) {
         let (d, p, border) = (self.d, self.p, BorderMode::from_u32(self.p.border));
@@ -179,7 +180,8 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         let start = y.map_or(0, |y| y as u32 as u64 * p.row_stride as u64);
         let inside = start.wrapping_add((pixel as i64 * p.channels as i64) as u64);
         let mut i = self.lane;
-        // SAFETY: in the tile, which no thread uses before the next barrier; in the image.
+        // SAFETY: the tile has places for `count` samples, and no thread uses it before the next barrier; samples are
+        // inside the image, or mapped into it.
         unsafe {
             while i < count {
                 let (own, channel) = split(i, p.channels);
@@ -201,36 +203,37 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         d.end_copies();
     }
 
-    /// Calls `of` with each of the first `chunks` chunks and channel that are this thread's.
+    /// Calls `of` with each chunk and channel of this thread, among the first `chunks` chunks of the row.
     #[inline(always)]
     fn for_each_chunk(&self, chunks: u32, of: impl Fn(u32, u32)) {
         let mut i = self.d.anew(self.lane);
         while i < chunks * self.p.channels {
-            // SAFETY: a chunk or more.
+            // SAFETY: there is at least one chunk.
             let (channel, chunk) = if self.p.channels == 1 { (0, i) } else { unsafe { div_rem(i, chunks) } };
             of(chunk, channel);
             i += self.team;
         }
     }
 
-    /// Sums the chunks of the tile that starts with input chunk `first`.
+    /// Computes heads, tails and totals of the chunks of the tile that starts with input chunk `first`; short windows
+    /// are summed at once, in the place of heads.
     #[inline(always)]
     unsafe fn chunks(&self, first: u32, inputs: u32) {
         let (d, p, axis, row) = (self.d, self.p, self.axis, self.own_row);
         self.for_each_chunk(self.chunks_of_tile(first, inputs), |chunk, channel| {
             let input = channel * p.tile.inputs + chunk;
             let from = Shared::<I::Held>::at(self.inputs(row).offset + input * PITCH * I::Held::TYPE.size_bytes());
-            // SAFETY: in the tile.
+            // SAFETY: a chunk of the tile, and the chunk after it if windows are short.
             let sample = |k: u32| unsafe { d.shared_load(from, k) };
             let own = first + chunk;
             if !axis.is_long() {
                 if own < p.tile.chunks {
                     let mut start = 0;
                     while start < BOX_CHUNK {
-                        // The next chunk follows behind a place of padding.
+                        // `ordered_place` skips the padding between this chunk and the next.
                         let sums = runs::<S, TERMS, 4>(axis.window, |i| terms(sample(ordered_place(start + i))));
                         for k in 0..4 {
-                            // SAFETY: in the heads, and this thread's.
+                            // SAFETY: the heads have this chunk, which is one thread's.
                             unsafe { self.store(self.heads(row, 0), own, channel, start + k, sums[k as usize]) };
                         }
                         start += 4;
@@ -243,7 +246,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
                 samples[k] = sample(k as u32);
             }
             let tail = own.wrapping_sub(axis.apart());
-            // SAFETY: in the row, and this thread's.
+            // SAFETY: heads, tails and totals of the row have this chunk, which is one thread's.
             unsafe {
                 let total = if tail <= p.tile.chunks {
                     let tails = self.tails(row, 0);
@@ -257,7 +260,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
                 if own < p.tile.chunks {
                     let mut sums = [S::ZERO; TERMS];
                     for k in (0..samples.len()).rev() {
-                        // Their terms take no registers until here.
+                        // Opaque, so that the terms are recomputed, and take no registers until here.
                         sums = plus(sums, terms(samples[k].anew(d)));
                         self.store(self.heads(row, 0), own, channel, k as u32, sums);
                     }
@@ -266,7 +269,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         });
     }
 
-    /// Stores the sums at place `k` of a chunk of heads or tails, which `to` starts with those of the first term.
+    /// Stores the sums at place `k` of a chunk of heads or tails; `to` is the start of those of term 0.
     #[inline(always)]
     unsafe fn store(&self, to: Shared<S>, chunk: u32, channel: u32, k: u32, sums: [S; TERMS]) {
         let tile = &self.p.tile;
@@ -294,7 +297,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
             let at = 2 * (channel * p.tile.chunks + chunk);
             for t in 0..TERMS {
                 let (between, totals) = (self.between(row, t), self.tile_totals(row, t));
-                // SAFETY: in the row; the middles are this thread's, and the totals are complete since the barrier.
+                // SAFETY: each chunk's middles are one thread's; the totals are complete since the barrier.
                 unsafe {
                     let total = |i: u32| d.shared_load(totals, channel * p.tile.inputs + i - first);
                     let mut sum = if first == 0 { S::ZERO } else { d.shared_load(between, at) };
@@ -319,7 +322,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         });
     }
 
-    /// Returns the sample of a row of outputs at which the piece's column `column` is; `None` outside.
+    /// Returns the output sample of column `column` of the piece; `None` outside the output row.
     #[inline(always)]
     fn output(&self, column: u32) -> Option<u32> {
         let p = self.p;
@@ -332,12 +335,12 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         }
     }
 
-    /// Stores the sums of a step's rows, of which the first is row `first` of the chunk of rows.
+    /// Stores the sums of a step's rows, from row `first` of the chunk of rows on, and adds them to the totals.
     #[inline(always)]
     unsafe fn outputs(&mut self, first: u32) {
         let (d, p, axis) = (self.d, self.p, self.axis);
         let (samples, plane) = plane(p);
-        // Not kept for all columns from step to step.
+        // Opaque, so that places of columns are not kept in registers from step to step.
         let thread = d.anew(d.thread_x());
         for n in 0..COLUMNS {
             let column = thread + n as u32 * WINDOWS_BLOCK;
@@ -351,7 +354,8 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
             while row < p.tile.rows {
                 let y = self.first_row + (first + row) as i32;
                 for t in 0..TERMS {
-                    // SAFETY: complete since the barrier; in the sums, and no other thread's.
+                    // SAFETY: heads, middles and tails are complete since the barrier; row and sample are in the plane
+                    // of sums, and belong to this thread.
                     unsafe {
                         let mut sum = d.shared_load(self.heads(row, t), head);
                         if axis.is_long() {
@@ -369,7 +373,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
         }
     }
 
-    /// Stores the totals of the chunk of rows, which is chunk `chunk` of the buffer, if that has it.
+    /// Stores the totals of the chunk of rows as chunk `chunk` of the buffer, if the buffer has this chunk.
     #[inline(always)]
     unsafe fn store_totals(&self, chunk: i32) {
         if chunk < 0 || chunk as u32 >= self.p.chunks {
@@ -380,14 +384,14 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
             let Some(sample) = self.output(thread + n as u32 * WINDOWS_BLOCK) else { continue };
             for t in 0..TERMS {
                 let at = totals_row(self.p, chunk as u32, t) + sample as u64;
-                // SAFETY: in the totals, and no other thread's.
+                // SAFETY: chunk and sample are in the totals, and belong to this thread.
                 unsafe { self.d.store(totals(self.d, self.p), at, self.totals[n][t]) };
             }
         }
     }
 }
 
-/// Returns the pixel and the channel of a sample, without a division by a variable.
+/// Returns the pixel and the channel of a sample, by divisions by constants.
 #[inline(always)]
 fn split(sample: u32, channels: u32) -> (u32, u32) {
     match channels {
@@ -398,7 +402,7 @@ fn split(sample: u32, channels: u32) -> (u32, u32) {
     }
 }
 
-/// Adds up the terms of a chunk's samples, calls `of` with each prefix sum, and returns the total.
+/// Adds up the terms of a chunk's samples, in order; calls `of` with each prefix sum, and returns the total.
 #[inline(always)]
 fn sum_up<S: Number, H: Held, const TERMS: usize>(
     samples: [H; CHUNK as usize],
@@ -412,7 +416,7 @@ fn sum_up<S: Number, H: Held, const TERMS: usize>(
     sums
 }
 
-/// Returns `number`, at least 0 and at most `most`.
+/// Clamps a number to 0 to `most`.
 #[inline(always)]
 fn clamped(number: i64, most: u32) -> u32 {
     if number < 0 {
@@ -424,7 +428,7 @@ fn clamped(number: i64, most: u32) -> u32 {
     }
 }
 
-/// Returns the terms of a sample: itself, and, where there are two, its square, which of an f32 is exact in f64.
+/// Returns the terms of a sample: its value, and if there are two, its square, which is exact in f64 for an f32.
 #[inline(always)]
 fn terms<S: Number, H: Held, const TERMS: usize>(sample: H) -> [S; TERMS] {
     let value = S::of(sample);

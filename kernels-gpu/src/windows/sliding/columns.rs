@@ -1,5 +1,5 @@
-//! The sums of a block's columns, row by row: of quads of aligned words, of any quads, and of columns outside the
-//! image, which are copied.
+//! The column sums of a block, row by row: for quads of aligned words, for any quads, and for columns outside the
+//! image, whose sums are copied from columns inside.
 
 use super::{Block, Finish};
 use crate::device::{Device, Global, Shared};
@@ -12,14 +12,14 @@ use apron_abi::{Sample, WINDOWS_BLOCK, WINDOWS_CHUNK, WINDOWS_ROWS};
 const TOGETHER: usize = 4;
 
 impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Block<'_, D, I, W, F, TERMS> {
-    /// Returns whether a quad's words are inside the image's rows, whatever the alignment of the rows.
+    /// Returns whether the words that contain a quad are inside the image's rows, whatever the alignment of the rows.
     #[inline(always)]
     fn is_inside(&self, quad: u32) -> bool {
         let p = self.p;
         p.tile.channels == p.channels && words_inside(self.left() + (quad * QUAD as u32) as i32, p.width * p.channels)
     }
 
-    /// Returns whether a quad is whole words inside the image's rows.
+    /// Returns whether a quad consists of whole words inside the image's rows.
     #[inline(always)]
     fn is_aligned(&self, quad: u32) -> bool {
         let (p, first) = (self.p, self.left() + (quad * QUAD as u32) as i32);
@@ -42,11 +42,11 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         self.has_outside() && unsafe { self.copied(quad).1 }
     }
 
-    /// Returns the places of the sums of other columns, in a row, that are those of a quad outside the image; [`NONE`]
-    /// for the sums of the constant. The second value tells whether the block has all of them.
+    /// Returns the places, in a row of column sums, of the columns whose sums a quad outside the image copies; [`NONE`]
+    /// for a column of the constant. The second value tells whether the block has all these columns.
     ///
     /// # Safety
-    /// The quad is listed.
+    /// The list has this quad.
     #[inline(always)]
     unsafe fn copied(&self, quad: u32) -> ([u32; QUAD], bool) {
         let samples = (self.strip + self.p.window_x) * self.p.channels;
@@ -56,7 +56,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         for k in 0..QUAD {
             let own = (quad * QUAD as u32 + k as u32).wrapping_sub(self.lead);
             if own as i32 >= 0 && list[k] != NONE {
-                // Of the image's row, then of the block's.
+                // The list's samples are relative to the image's row; these are relative to the block's first sample.
                 let sample = list[k].wrapping_sub((self.left() + self.lead as i32) as u32);
                 if sample == own || sample >= samples {
                     all = false;
@@ -70,17 +70,17 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         (places, all)
     }
 
-    /// Returns the image's samples, relative to the start of a row, that replace those of a quad.
+    /// Returns the samples of an image row that replace those of a quad (border by index map).
     ///
     /// # Safety
-    /// The quad is listed.
+    /// The list has this quad.
     #[inline(always)]
     unsafe fn list(&self, quad: u32) -> [u32; QUAD] {
         // SAFETY: the caller's promise.
         unsafe { self.d.shared_load4(Shared::at(self.p.tile.list_at), quad * QUAD as u32) }
     }
 
-    /// Lists the samples that replace those of this thread's quad.
+    /// Writes the image samples that replace those of this thread's quad to the list in shared memory.
     #[inline(always)]
     pub(super) unsafe fn put_list(&self, quad: u32) {
         let mut samples = [NONE; QUAD];
@@ -94,17 +94,17 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 }
             }
         }
-        // SAFETY: this thread's part of the list.
+        // SAFETY: the list has room for all quads of the block; one thread writes each.
         unsafe { self.d.shared_store4(Shared::at(self.p.tile.list_at), quad * QUAD as u32, samples) };
     }
 
-    /// Sums `rows` rows of a column of the constant.
+    /// Returns the sums of a column of `rows` constants.
     #[inline(always)]
     fn outside(&self, rows: u32) -> [W; TERMS] {
         terms::<W, TERMS>(self.p.constant - Self::CENTRE).map(|term| term.times(rows))
     }
 
-    /// Sums the columns of a quad of the window above the one in row `first_row`.
+    /// Returns the column sums of a quad for the windows one row above output row `first_row`.
     #[inline(always)]
     pub(super) unsafe fn first_sums(&self, first_row: u32, quad: u32) -> Sums<W, TERMS> {
         let (d, p) = (self.d, self.p);
@@ -113,7 +113,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let inside = self.is_inside(quad);
         let (aligned, first) = (self.is_aligned(quad), self.left() + (quad * QUAD as u32) as i32);
         let outside = self.outside(WINDOWS_CHUNK);
-        // SAFETY: in the totals and in the image.
+        // SAFETY: the totals have the chunks under the first windows; samples are inside the image, or mapped into it.
         unsafe {
             let list = self.list(quad);
             let mut sums = [terms::<W, TERMS>(0); QUAD];
@@ -142,7 +142,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Returns the places of the sums of a quad; those of one channel lie at its samples.
+    /// Returns the places of a quad's sums in a row of column sums; with one channel, only the first place is used.
     #[inline(always)]
     pub(super) fn places_of(&self, quad: u32) -> [u32; QUAD] {
         match self.p.tile.channels {
@@ -151,13 +151,13 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Reads the sums of a quad's columns in the step's last row, which this thread has stored.
+    /// Reads the column sums of a quad in the step's last row, which this thread has stored.
     #[inline(always)]
     unsafe fn last_sums(&self, places: [u32; QUAD]) -> Sums<W, TERMS> {
         let mut sums = [terms(0); QUAD];
         for t in 0..TERMS {
             let from = self.columns(self.step() - 1, t);
-            // SAFETY: this thread's.
+            // SAFETY: only this thread writes the sums of its quads.
             let four = unsafe {
                 if self.p.tile.channels == 1 {
                     W::load4(self.d, from.offset + places[0] * Self::SUM)
@@ -172,12 +172,12 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         sums
     }
 
-    /// Writes the sums of a quad's columns in row `slot` of the step.
+    /// Writes the column sums of a quad to row `slot` of the step.
     #[inline(always)]
     pub(super) unsafe fn put(&self, slot: u32, places: [u32; QUAD], sums: Sums<W, TERMS>) {
         for t in 0..TERMS {
             let (to, of) = (self.columns(slot, t), |k: usize| sums[k][t]);
-            // SAFETY: this thread's.
+            // SAFETY: only this thread writes the sums of its quads.
             unsafe {
                 if self.p.tile.channels == 1 {
                     W::store4(self.d, to.offset + places[0] * Self::SUM, [of(0), of(1), of(2), of(3)]);
@@ -190,7 +190,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Slides column sums down by a row.
+    /// Slides column sums down by one row.
     #[inline(always)]
     fn slide(&self, mut sums: Sums<W, TERMS>, [leaves, enters]: [Quad<I>; 2]) -> Sums<W, TERMS> {
         let (old, new) = (leaves.samples(), enters.samples());
@@ -198,22 +198,22 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
             let difference = new[k] - old[k];
             sums[k][0] = sums[k][0].plus(W::of(difference));
             if TERMS == 2 {
-                // The difference of squares.
+                // The difference of both squares, as a product.
                 sums[k][1] = sums[k][1].plus(W::product(difference, new[k] + old[k] - 2 * Self::CENTRE));
             }
         }
         sums
     }
 
-    /// Maps the rows of the step from `row` on, one per lane: of the first lanes those that leave,
-    /// then those that enter.
+    /// Maps the input rows of the step that starts at `row`, one row per lane: the first [`WINDOWS_ROWS`] lanes map the
+    /// rows that leave the windows, the next ones those that enter.
     #[inline(always)]
     fn map(&self, row: u32) -> u32 {
         let lane = self.thread() % WARP;
         self.rows.map(self.d, row + lane % WINDOWS_ROWS + lane / WINDOWS_ROWS % 2 * self.p.window_y)
     }
 
-    /// Sums the columns of this thread's quads in all rows of a step.
+    /// Computes the column sums of this thread's quads in all rows of a step.
     #[inline(always)]
     pub(super) unsafe fn sum_columns(&self, row: u32) {
         let (d, p, thread) = (self.d, self.p, self.thread());
@@ -224,7 +224,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 break;
             }
             let needed = self.is_needed(quad);
-            // SAFETY: this thread's sums; whole warps go one way, but those that are copied stay.
+            // SAFETY: only this thread writes the sums of its quads; the ballots make the branch uniform for a warp,
+            // and sums of copied quads are overwritten later.
             unsafe {
                 let (aligned, other) = (needed && self.is_aligned(quad), !needed || self.is_copied(quad));
                 if p.tile.rows < WINDOWS_ROWS || d.ballot(!aligned && !other) != 0 {
@@ -236,7 +237,8 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Sums the columns of a quad of whole words, if this thread's is `aligned`, in a step of [`WINDOWS_ROWS`] rows.
+    /// Computes the column sums of a quad of whole words, if this thread's quad is `aligned`, in a step of
+    /// [`WINDOWS_ROWS`] rows.
     #[inline(always)]
     unsafe fn sum_aligned(&self, row: u32, mapped: u32, quad: u32, aligned: bool) {
         let (d, p) = (self.d, self.p);
@@ -245,12 +247,12 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let apart = p.window_y as u64 * pitch;
         let top = self.rows.inside(row, p.window_y + WINDOWS_ROWS);
         let mut leaves = self.rows.address(top.unwrap_or(0), (self.left() + (quad * QUAD as u32) as i32) as u32);
-        // SAFETY: inside the image, and this thread's sums.
+        // SAFETY: aligned quads are inside the image's rows; only this thread writes their sums.
         unsafe {
             let places = self.places_of(quad);
             let mut sums = self.last_sums(places);
             let mut slot = 0;
-            // Opaque for samples of 16 bits: both halves of a step together would take more registers than there are.
+            // Opaque for samples of 16 bits, since both halves of a step, unrolled, would spill registers.
             let rows = if Quad::<I>::WORDS > 1 { d.anew(WINDOWS_ROWS) } else { WINDOWS_ROWS };
             while slot < rows {
                 let mut loaded = [[Quad::ZEROS; 2]; TOGETHER];
@@ -284,15 +286,15 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Sums the columns of any quad.
+    /// Computes the column sums of any quad.
     #[inline(always)]
     unsafe fn sum_each(&self, mapped: u32, quad: u32) {
         let (d, inside) = (self.d, self.is_inside(quad));
-        // SAFETY: in the image, and this thread's sums.
+        // SAFETY: samples are inside the image, or mapped into it; only this thread writes the sums of its quads.
         unsafe {
             let places = self.places_of(quad);
             let mut sums = self.last_sums(places);
-            // Opaque: unrolled, these loads would take the registers of the others.
+            // Opaque, so that the loop is not unrolled: its loads would take registers from the other paths.
             for slot in 0..self.step() {
                 let rows = [0, WINDOWS_ROWS].map(|lanes| self.rows.row(d.shuffle(mapped, lanes + slot)));
                 let loaded = match inside {
@@ -311,25 +313,25 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let (d, p, thread) = (self.d, self.p, self.thread());
         for n in 0..p.tile.quads {
             let quad = n * WINDOWS_BLOCK + thread;
-            // SAFETY: this thread's quad.
+            // SAFETY: the list has this thread's quads.
             let (from, all) = unsafe { self.copied(quad) };
             if !self.is_needed(quad) || !all {
                 continue;
             }
             let outside = self.outside(p.window_y);
             let places = self.places_of(quad);
-            // Opaque: rows are copied one after another.
+            // Opaque, so that the loop is not unrolled.
             for slot in 0..self.step() {
                 let mut sums = [outside; QUAD];
                 for k in 0..QUAD {
                     for t in 0..TERMS {
                         if from[k] != NONE {
-                            // SAFETY: sums of other threads, between barriers.
+                            // SAFETY: a column inside the image, whose sums are complete since the barrier.
                             sums[k][t] = unsafe { d.shared_load(self.columns(slot, t), from[k]) };
                         }
                     }
                 }
-                // SAFETY: this thread's.
+                // SAFETY: only this thread writes the sums of its quads.
                 unsafe { self.put(slot, places, sums) };
             }
         }

@@ -5,22 +5,23 @@
 //!
 //! ```text
 //! columns:  each thread owns quads of adjacent samples. For each row of the step it adds the row that enters the
-//!           windows to the sums of its columns, subtracts the row that leaves, and stores the sums
-//! barrier   (beside the image's left and right edge: then the sums of columns outside are copied from those inside,
+//!           windows to its column sums, subtracts the row that leaves, and stores the sums in shared memory
+//! barrier   (at the image's left and right edges, the sums of columns outside are then copied from those inside;
 //!           barrier)
-//! windows:  each warp owns a row, each lane a segment of it, of one channel. A lane adds up its segment; by a scan of
-//!           the segments it knows its first window, and slides: one sum enters, one leaves. Its outputs wait in
-//!           shared memory
+//! windows:  each warp owns a row, each lane a segment of the row, of one channel. A lane sums its segment, computes
+//!           its first window by a scan over the segments, and slides: one column sum enters, one leaves. It stores
+//!           its outputs in shared memory
 //! barrier
 //! store:    each thread stores quads of adjacent outputs
 //! ```
 //!
-//! Windows whose columns have no room for as many rows as a block has warps leave the other warps idle.
+//! If the column sums of wide windows leave room for fewer rows than a block has warps, the other warps are idle in the
+//! second phase.
 //!
-//! The sums of the columns slide on from those of the step's last row. Lanes load sums from segments of an odd number
-//! of pixels, and so from different banks. Per sample: two loads of a quarter of a word, and six accesses to shared
-//! memory of a quarter or of a whole word. The first windows of a block take the column sums of whole chunks of rows
-//! from [`Totals`](super::Totals), a launch before.
+//! The column sums of a step slide on from those of the previous step's last row. Segments have an odd number of
+//! pixels, so that lanes load sums from different banks. Per sample: two loads of a quarter of a word, and six accesses
+//! to shared memory of a quarter or of a whole word. The first windows of a block use the column sums of whole chunks
+//! of rows from the previous launch, [`Totals`](super::Totals).
 //!
 //! Launch contract: the buffers are as large as the parameters say, the shared memory is [`apron_abi::SlidingTile`],
 //! and the parameters are as the plan computes them.
@@ -36,14 +37,14 @@ use crate::{div_rem, Body};
 use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK};
 use core::marker::PhantomData;
 
-/// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
+/// The final step on a window's sums: the sum of its samples and, if there are two terms, that of their squares.
 pub trait Finish<W, const TERMS: usize> {
-    /// Returns the bits of four outputs: each an f32, or an integer of 32 bits that is saturated when it is stored.
+    /// Returns the bits of four outputs: each an f32, or a 32-bit integer that is saturated when it is stored.
     fn finish<D: Device>(d: D, sums: Sums<W, TERMS>, signed: bool, p: &SlidingParams) -> [u32; QUAD];
 }
 
-/// The kernel that slides and ends each window by `F`. Its output is of any type, whatever the type of the sums,
-/// which names the kernel.
+/// The kernel, with `F` as the final step of each window. The destination may have any sample type, which the
+/// parameters give; `Dst` is only the type of the sums, after which the kernel is named.
 ///
 /// Launch contract: see the module.
 pub struct Sliding<I, W, F, const TERMS: usize>(PhantomData<(I, W, F)>);
@@ -73,12 +74,12 @@ struct Block<'p, D, I, W, F, const TERMS: usize> {
     rows: Rows<'p, I>,
     /// Address of the output.
     dst: u64,
-    /// First output pixel, and number of output pixels.
+    /// First output pixel of the block in a row, and number of output pixels.
     first: u32,
     strip: u32,
-    /// First channel.
+    /// First channel of the block.
     channel: u32,
-    /// Samples in the block's first quad before those of the first window: they make quads aligned.
+    /// Samples of the block's first quad before the first window, so that quads are aligned.
     lead: u32,
     types: PhantomData<(W, F)>,
 }
@@ -89,11 +90,11 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
 
     #[inline(always)]
     fn of(d: D, src: Global<I>, dst: u64, p: &'p SlidingParams) -> Self {
-        // SAFETY: an image has at least one channel, and a block, too.
+        // SAFETY: an image has at least one channel, and so has a block.
         let (strip, of_block) = unsafe { div_rem(d.block_x(), div_rem(p.channels, p.tile.channels).0) };
         let first = strip * p.tile.strip;
         let left = p.out_width - first;
-        // Blocks of one channel among others load sample by sample.
+        // Blocks with one of several channels load sample by sample.
         let lead = match p.tile.channels == p.channels {
             true => ((first as i32 + p.origin_x) * p.channels as i32) as u32 % QUAD as u32,
             false => 0,
@@ -111,7 +112,8 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
         }
     }
 
-    /// Returns the thread's number, opaque: what each phase computes of it must not take registers in the others.
+    /// Returns the thread's number, opaque, so that values that a phase derives from it take no registers in the
+    /// others.
     #[inline(always)]
     fn thread(&self) -> u32 {
         self.d.anew(self.d.thread_x())
@@ -156,7 +158,7 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
         channel * self.p.tile.plane + pixel
     }
 
-    /// Returns the places of four samples; of those before the first, which one thread has, an unused one.
+    /// Returns the places of four samples; samples before the block's first get an unused place.
     #[inline(always)]
     fn places(&self, first: i32) -> [u32; QUAD] {
         let mut places = [self.p.tile.plane - 1; QUAD];
@@ -169,7 +171,7 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
         places
     }
 
-    /// Returns the first sample of the block's first quad, in the image's row: it may be negative.
+    /// Returns the index in an image row of the block's first quad, which may be negative.
     #[inline(always)]
     fn left(&self) -> i32 {
         (self.first as i32 + self.p.origin_x) * self.p.channels as i32 - self.lead as i32
@@ -185,7 +187,7 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
     #[inline(always)]
     unsafe fn march(&self, first_row: u32, last_row: u32) {
         let d = self.d;
-        // SAFETY: barriers separate what threads exchange.
+        // SAFETY: a barrier lies between each write of shared memory and the reads by other threads.
         unsafe {
             for n in 0..self.p.tile.quads {
                 self.put_list(n * WINDOWS_BLOCK + self.thread());
@@ -194,7 +196,7 @@ impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize
                 let quad = n * WINDOWS_BLOCK + self.thread();
                 let summed = self.is_needed(quad) && !self.is_copied(quad);
                 let sums = if summed { self.first_sums(first_row, quad) } else { [terms(0); QUAD] };
-                // Lanes add up whole segments, with quads that are not needed: these stay 0.
+                // Lanes sum whole segments, which may include quads that no window needs: these stay 0.
                 for slot in 0..self.p.tile.rows {
                     self.put(slot, self.places_of(quad), sums);
                 }

@@ -13,7 +13,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
     #[inline(always)]
     unsafe fn sum(&self, from: Shared<W>, mut first: u32, end: u32) -> W {
         let mut sum = W::of(0);
-        // SAFETY: between barriers.
+        // SAFETY: the row has these column sums; no thread writes them in this phase.
         let load = |k: u32| unsafe { self.d.shared_load(from, k) };
         while first + 4 <= end {
             let (a, b, c, e) = (load(first), load(first + 1), load(first + 2), load(first + 3));
@@ -32,7 +32,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
     unsafe fn first_window(&self, from: Shared<W>, lane: u32) -> W {
         let (d, p) = (self.d, self.p);
         let [whole, rest] = p.tile.window;
-        // SAFETY: between barriers.
+        // SAFETY: as above; all lanes of the warp are here.
         unsafe {
             let near = self.sum(from, 0, rest);
             if whole == 0 {
@@ -61,7 +61,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
     #[inline(always)]
     fn out_lead(&self, row: u32) -> u32 {
         match self.p.tile.channels == self.p.channels {
-            // Samples of 1, 2 or 4 bytes, and an aligned output.
+            // Outputs have 1, 2 or 4 bytes: the shift divides by that.
             true => (self.to(row) as u32 >> (self.p.out_bytes / 2)) % QUAD as u32,
             false => 0,
         }
@@ -79,7 +79,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         let end = if end < p.tile.segment { end } else { p.tile.segment };
         let of_plane = channel * p.tile.plane + pixel;
         let [lead, out_lead] = if p.tile.channels == 1 { [self.lead, self.out_lead(row)] } else { [0; 2] };
-        // SAFETY: sums between barriers, and this lane's outputs.
+        // SAFETY: no thread writes the column sums in this phase; each lane writes the outputs of its segment.
         unsafe {
             let (mut leaves, mut sums) = ([Shared::<W>::at(0); TERMS], [W::of(0); TERMS]);
             for t in 0..TERMS {
@@ -94,7 +94,7 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                     sums[t] = sums[t].plus(enters).minus(d.shared_load(leaves[t], pixel));
                 }
             };
-            // The pixel after a segment, which completes its last quad, is the next lane's.
+            // Segments have an odd number of pixels: the last pixel of the last quad belongs to the next lane.
             let put = |k: u32, last: bool, output: u32| {
                 if !last || k < p.tile.segment {
                     d.shared_store(outputs, k, output);
@@ -128,15 +128,15 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
         }
     }
 
-    /// Stores the outputs of `rows` rows of a step, from row `slot` on, which is row `row` of the output. They begin
-    /// alike, beside aligned quads.
+    /// Stores the outputs of `rows` rows of a step, from row `slot` of the step, row `row` of the output, on. All these
+    /// rows start at the same place in an aligned quad.
     #[inline(always)]
     pub(super) unsafe fn store(&self, row: u32, slot: u32, rows: u32) {
         let (d, p) = (self.d, self.p);
         // Opaque, like the thread's number.
         let channels = d.anew(p.channels);
         let (samples, lead) = (self.strip * p.tile.channels, self.out_lead(row));
-        // Blocks of one channel among others.
+        // Outputs of one of several channels are not adjacent.
         let pitch = if p.tile.channels == channels { 1 } else { channels };
         let next = p.out_width as u64 * (channels * p.out_bytes) as u64;
         let mut quad = self.thread();
@@ -150,9 +150,9 @@ impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Bl
                 1 => [own, own + 1, own + 2, own + 3],
                 _ => self.places(first),
             };
-            // Opaque: rows are stored one after another.
+            // Opaque, so that the loop is not unrolled.
             for _ in 0..d.anew(rows) {
-                // SAFETY: outputs between barriers, and this thread's.
+                // SAFETY: no thread writes outputs in shared memory in this phase; each quad is stored by one thread.
                 unsafe {
                     if whole {
                         let bits = match p.tile.channels {

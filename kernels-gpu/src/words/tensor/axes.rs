@@ -1,23 +1,23 @@
 //! Separable taps: sums along the rows, then down the columns, both by matrix products whose
 //! operands stay in registers.
 //!
-//! Along the rows, operand A (16x32) holds one digit of the horizontal taps, shifted by one sample per row, a row per
-//! output; operand B (32x8) holds 32 bytes of 8 image rows. A sum of digits becomes a number of 24 bits, with up to
-//! 16 bits of fraction. The fragment that a lane gets of it, four rows of one column, is the fragment of B that the
-//! next product needs: there A holds one digit of the vertical taps, shifted by one row per output, and B one byte of
+//! Along the rows, operand A (16x32) holds one digit of the horizontal taps, one row per output, shifted by one sample
+//! from row to row; operand B (32x8) holds 32 bytes of 8 image rows. The sum over the digits is a number of 24 bits,
+//! with up to 16 bits of fraction. A lane's fragment of the sums, four rows of one column, is also its fragment of B in
+//! the next product: there A holds one digit of the vertical taps, shifted by one row per output, and B one byte of
 //! the sums of 32 rows. A warp keeps these bytes in registers, in groups of 16 rows: two groups per product,
 //! `2 * PAIRS` groups in all.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
-//! arrange the digits as the matrix products want them; wait for the tile; barrier
+//! arrange the digits as fragments of operand A; wait for the tile; barrier
 //! for each 16 columns of the warp:
-//!     sum the first groups of 16 rows along, all but one
+//!     sum along the rows of all first groups but one
 //!     for each 16 output rows:
-//!         sum the next group along, in place of the oldest: six products per window of 32 bytes
-//!         sum all groups down: PAIRS * 16 products, without those of the lowest digit by the lowest byte
-//!         round the sums; sum again, in f64, those that may be on either side of a half
-//!         store them, four bytes a row
+//!         sum along the rows of the next group, in place of the oldest: six products per window of 32 bytes
+//!         sum all groups down: PAIRS * 16 products, without those of the lowest digit and the lowest byte
+//!         round the sums; sum again, in f64, those whose rounding is doubtful
+//!         store them, four bytes per row and lane
 //! ```
 
 use super::{store_at_any, Tile, ROUNDER};
@@ -29,27 +29,27 @@ use apron_abi::{
     TENSOR_AXES_COLUMNS, TENSOR_AXES_SIDE,
 };
 
-/// The kernel for up to [`tensor_axes_taps`](apron_abi::tensor_axes_taps) of `PAIRS` taps down the columns, and taps
-/// along the rows that fit, with the 16 samples beside them, `WINDOWS` times 32 bytes; with no `WINDOWS`, up to
-/// [`apron_abi::TENSOR_AXES_WINDOWS`] times, counted by the kernel.
+/// The kernel for up to [`tensor_axes_taps(PAIRS)`](apron_abi::tensor_axes_taps) taps down the columns. The taps along
+/// the rows cover, with 16 outputs, at most `WINDOWS` windows of 32 bytes; if `WINDOWS` is 0, the kernel counts the
+/// windows, up to [`apron_abi::TENSOR_AXES_WINDOWS`].
 ///
-/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorAxes`]; the
-/// taps along the rows, those down the columns, then three digits of each: [`tensor_tap_words`] words a digit, of the
-/// windows along the rows, and of the pairs down the columns. The number of rows per block is a multiple of 16.
+/// Launch contract: as for [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorAxes`]. The
+/// launch's taps are those along the rows, those down the columns, then three digits of each, [`tensor_tap_words`]
+/// words per digit: for the number of windows along the rows, and for `PAIRS` down the columns. The number of rows per
+/// block is a multiple of 16.
 pub struct Axes<const WINDOWS: usize, const PAIRS: usize>;
 
 /// Digits per tap, and bytes of a sum along a row.
 const DIGITS: usize = 3;
 
-/// Words of one digit as a product wants them: four per lane.
+/// Words of one digit's fragments of A: four per lane.
 const FRAGMENT: u32 = 4 * WARP;
 
-/// Words of the digits of the taps down the columns as products want them; behind them are those of
-/// the taps along the rows.
+/// Words of the fragments of the taps down the columns, which are followed by those of the taps along the rows.
 const ALONG: u32 = 2 * DIGITS as u32 * FRAGMENT;
 
-/// The sums along 32 rows, by halves of a lane's columns: a word of the lowest bytes of four rows, one of the next and
-/// one of the highest, of 16 rows and of 16 others.
+/// A lane's sums along 32 rows, by half of the 16 columns, byte (lowest first) and group of 16 rows: a word holds this
+/// byte of the sums of four rows.
 type Pair = [[[u32; 2]; DIGITS]; 2];
 
 impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
@@ -69,7 +69,7 @@ impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
         let rows = if left < p.rows { left } else { p.rows };
         let samples = whole.out_width * whole.channels;
         let outputs = if samples - strip < TENSOR_AXES_COLUMNS { samples - strip } else { TENSOR_AXES_COLUMNS };
-        // Bytes of a word before the first tap, and those under 16 outputs.
+        // Bytes of a word before the first tap; bytes under 16 outputs and all taps.
         let inside = (whole.origin_x * whole.channels as i32) as u32 % 4;
         let reach = inside + TENSOR_AXES_SIDE + (whole.mask_width - 1) * whole.channels;
         let windows = if WINDOWS > 0 { WINDOWS as u32 } else { reach.div_ceil(32) };
@@ -118,7 +118,7 @@ impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
                 while warp.below < Warp::<'_, D, WINDOWS, PAIRS>::BEFORE {
                     warp.sum_along::<0>();
                 }
-                // A single pair's groups change places; several pairs move on.
+                // A single pair alternates its groups; several pairs move the groups on.
                 while warp.step::<0>() && (PAIRS > 1 || warp.step::<1>()) {}
                 warp.x += TENSOR_AXES_BLOCK / WARP * TENSOR_AXES_SIDE;
             }
@@ -126,9 +126,9 @@ impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
     }
 }
 
-/// Arranges the digits of the taps along the rows: in row m of the matrix is the digit of the tap that is k samples
-/// right of the first one of output `4 * (m % 8 / 2) + m % 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent
-/// after the second product.
+/// Arranges the digits of the taps along the rows as fragments of A. Row `m` of A is for output `4 * (m % 8 / 2) + m %
+/// 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent after the second product; its column `k` has the digit
+/// of the tap over sample `k` of the window.
 #[inline(always)]
 unsafe fn arrange_along<D: Device>(d: D, windows: u32, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
@@ -148,15 +148,16 @@ unsafe fn arrange_along<D: Device>(d: D, windows: u32, digits: Shared<u32>, frag
                 words[(2 * half + below) as usize] = from_bit(before, word, 32 - 8 * samples);
             }
         }
-        // SAFETY: in the fragments; one thread writes each.
+        // SAFETY: shared memory has room for these fragments; one thread writes each word.
         unsafe { d.shared_store4(fragments, at * FRAGMENT + 4 * lane, words) };
         at += TENSOR_AXES_BLOCK / WARP;
     }
 }
 
-/// Arranges the digits of the taps down the columns: in row m of the matrix is the digit of the tap that is k rows
-/// below the first one of output row m. A lane's four rows of 16 are two adjacent ones and those eight further down. By
-/// pair of groups and digit; a single pair comes once more, with its later group first.
+/// Arranges the digits of the taps down the columns as fragments of A, by pair of groups and digit. Row `m` of A is for
+/// output row `m`; its column `k` has the digit of the tap over row `k`. A lane's four rows of a group of 16 are two
+/// adjacent ones and the two that are eight further down. A single pair is stored twice, the second time with its
+/// groups exchanged.
 #[inline(always)]
 unsafe fn arrange_down<D: Device, const PAIRS: usize>(d: D, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
@@ -191,10 +192,10 @@ struct Warp<'p, D, const WINDOWS: usize, const PAIRS: usize> {
     windows: u32,
     /// Last row of the tile.
     last: u32,
-    /// The lane's digits in shared memory: of the taps down the columns, by pair of groups and digit; then of those
-    /// along the rows, by window and digit.
+    /// The lane's fragments in shared memory: of the taps down the columns, by pair of groups and digit; then of the
+    /// taps along the rows, by window and digit.
     fragments: Shared<u32>,
-    /// The groups of 16 rows, the oldest first, or in any order if there is a single pair.
+    /// The groups of 16 rows, the oldest first; of a single pair, the groups alternate.
     ring: [Pair; PAIRS],
     /// First output of the columns in the block, and the block's outputs per row.
     x: u32,
@@ -213,14 +214,15 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
     /// Rows of the tile that are in the ring before the last group under the first output rows.
     const BEFORE: u32 = (2 * PAIRS as u32 - 1) * TENSOR_AXES_SIDE;
 
-    /// Returns the lane's digits as the compiler cannot keep them: in registers they would halve the number of warps.
+    /// Returns the lane's fragments, opaque, so that the compiler does not keep them in registers, which would halve
+    /// the number of resident warps.
     #[inline(always)]
     fn fragments(&self) -> Shared<u32> {
         Shared::at(self.tile.d.anew(self.fragments.offset))
     }
 
-    /// Sums the next 16 rows of the tile along, in place of the ring's oldest group, which is number `LATER` of a
-    /// single pair; rows behind the last one, for which there are no taps, are the last one.
+    /// Sums along the next 16 rows of the tile, in place of the ring's oldest group (for a single pair, group `LATER`).
+    /// Rows after the last, which are under no tap, repeat the last.
     #[inline(always)]
     unsafe fn sum_along<const LATER: usize>(&mut self) {
         let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
@@ -262,21 +264,21 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
     #[inline(always)]
     unsafe fn samples(&self, at: [u32; 2], window: u32) -> [[u32; 2]; 2] {
         let (d, words) = (self.tile.d, Tile::<D, Doubles<u8>>::WORDS);
-        // SAFETY: in the tile.
+        // SAFETY: the tile has the words under all outputs and taps.
         at.map(|at| [0, 4].map(|half| unsafe { d.shared_load(words, at + 8 * window + half) }))
     }
 
-    /// Returns the sums along the lane's two rows, one digit after the other: what a sum has of a digit takes
-    /// registers for a short time.
+    /// Returns the sums along the lane's two rows, one digit after the other, so that the accumulators of a digit take
+    /// registers only for a short time.
     #[inline(always)]
     unsafe fn sum_digits(&self, at: [u32; 2]) -> [[i32; 4]; 2] {
         let (d, fragments, mut words) = (self.tile.d, self.fragments(), [[[0; 2]; 2]; WINDOWS]);
         for window in 0..WINDOWS {
-            // SAFETY: in the tile.
+            // SAFETY: the tile has the words under all outputs and taps.
             words[window] = unsafe { self.samples(at, window as u32) };
         }
         let mut sums = [[0; 4]; 2];
-        // From the highest digit on; the lowest one's sum is rounded down to a multiple of 256.
+        // From the highest digit down; the sum of the lowest digit is rounded down to a multiple of 256.
         for digit in [2, 1, 0] {
             let higher = sums;
             if digit == 1 {
@@ -286,7 +288,7 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
                 sums = [[0; 4]; 2];
             }
             for window in 0..WINDOWS {
-                // SAFETY: in the fragments.
+                // SAFETY: the fragments of all digits are in shared memory since the barrier.
                 let digits = unsafe { d.shared_load4(fragments, ALONG + (window * DIGITS + digit) as u32 * FRAGMENT) };
                 for below in 0..2 {
                     sums[below] = d.multiply_signed_bytes(digits, words[window][below], sums[below]);
@@ -303,7 +305,7 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         sums
     }
 
-    /// Returns the same for any number of windows, one after the other.
+    /// As [`sum_digits`](Self::sum_digits), for any number of windows, one window after the other.
     #[inline(always)]
     unsafe fn sum_windows(&self, at: [u32; 2]) -> [[i32; 4]; 2] {
         let (d, fragments) = (self.tile.d, self.fragments());
@@ -311,10 +313,10 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         sums[1] = [[self.tile.p.along; 4]; 2];
         let (mut window, mut at_digits) = (0, ALONG);
         while window < self.windows {
-            // SAFETY: in the tile.
+            // SAFETY: the tile has the words under all outputs and taps.
             let words = unsafe { self.samples(at, window) };
             for digit in 0..DIGITS {
-                // SAFETY: in the fragments.
+                // SAFETY: the fragments of all digits are in shared memory since the barrier.
                 let digits = unsafe { d.shared_load4(fragments, at_digits + digit as u32 * FRAGMENT) };
                 for below in 0..2 {
                     sums[digit][below] = d.multiply_signed_bytes(digits, words[below], sums[digit][below]);
@@ -332,17 +334,17 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         })
     }
 
-    /// Sums the ring's groups down; of a single pair number `ODD` comes first. Returns for each half of the columns the
-    /// sums of two columns in a row, and in the row eight further down.
+    /// Sums all groups of the ring down the columns; of a single pair, group `ODD` is the first. Returns, for each half
+    /// of the columns, the sums of two columns in one output row, then in the row eight further down.
     #[inline(always)]
     unsafe fn sum_down<const ODD: usize>(&self) -> [[i32; 4]; 2] {
         let (d, fragments) = (self.tile.d, self.fragments());
-        // SAFETY: in the fragments.
+        // SAFETY: the fragments of all digits are in shared memory since the barrier.
         let digits = |pair: usize, digit: usize| unsafe {
             d.shared_load4(fragments, ((ODD + pair) * DIGITS + digit) as u32 * FRAGMENT)
         };
-        // By the place of their lowest byte, from that of the second byte on. The highest products come first, in the
-        // place of the next ones.
+        // Accumulators by power of 256 of the products, from the second power on. The products of the highest power are
+        // computed first, in the accumulator of the next lower one.
         let (mut sums, mut highest) = ([[[0; 4]; 3]; 2], [[0; 4]; PAIRS]);
         for pair in 0..PAIRS {
             highest[pair] = digits(pair, 2);
@@ -371,8 +373,8 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         })
     }
 
-    /// Sums the next 16 rows along, and computes 16 output rows. Returns whether others follow. The steps of a single
-    /// pair are by turns the first, `ODD` is 0, and the second.
+    /// Sums along the next 16 rows, and computes 16 output rows. Returns whether others follow. With a single pair,
+    /// steps with `ODD` 0 and 1 alternate.
     #[inline(always)]
     unsafe fn step<const ODD: usize>(&mut self) -> bool {
         // SAFETY: the caller's promise.
@@ -388,7 +390,7 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         self.below < self.rows + Self::BEFORE
     }
 
-    /// Rounds the sums of 16 output rows, of which `row` is the first in the block, and stores them.
+    /// Rounds the sums of 16 output rows, from row `row` of the block on, and stores them.
     #[inline(always)]
     unsafe fn finish(&self, sums: &[[i32; 4]; 2], row: u32) {
         let (outputs, samples, rows, to, p) = (self.outputs, self.samples, self.rows, self.to, self.tile.p);
@@ -413,12 +415,12 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
                 doubtful |= u32::from(fraction <= p.doubt && inside) << bit;
             }
             let place = |lane, bit| (self.x + 4 * (lane % 4) + bit % 4, row + lane / 4 + 8 * (bit / 4));
-            // SAFETY: the whole warp is here.
+            // SAFETY: all threads of the warp are here: the branch is uniform.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.sum_exactly(x, y)) };
         }
         let (down, has_columns) = (8 * samples as u64, self.x + TENSOR_AXES_SIDE <= outputs);
         if has_columns && samples.is_multiple_of(4) && row + TENSOR_AXES_SIDE <= rows {
-            // SAFETY: in the output rows, at words.
+            // SAFETY: all 16 rows and columns are in the output, and rows start at words.
             unsafe {
                 d.store(Global::<u32>::at(to), 0, words[0]);
                 d.store(Global::<u32>::at(to + down), 0, words[1]);
@@ -428,18 +430,18 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         let is_inside = |below: u32| row + lane / 4 + 8 * below < rows;
         if has_columns {
             for below in 0..2 {
-                // SAFETY: the whole warp is here.
+                // SAFETY: all threads of the warp are here: the branch is uniform.
                 unsafe { store_at_any(d, to + below as u64 * down, words[below as usize], is_inside(below)) };
             }
             return;
         }
         let mut byte = 0;
-        // A loop, so that its code is there once.
+        // Not unrolled, since the code is long.
         while byte < 8 {
             let (below, i) = (byte / 4, byte % 4);
             if x + i < outputs && is_inside(below) {
                 let word = if below == 0 { words[0] } else { words[1] };
-                // SAFETY: in the output row.
+                // SAFETY: row and column are in the output.
                 unsafe { d.store(Global::<u8>::at(to + below as u64 * down), i as u64, (word >> (8 * i)) as u8) };
             }
             byte += 1;
@@ -453,7 +455,7 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
         let (d, p, lane) = (self.tile.d, &self.tile.p.whole, self.tile.d.thread_x() % WARP);
         let (mut along, mut i, taps) = ([0.0; PAIRS], 0, 4 / PAIRS as u32);
         while i < p.mask_width {
-            // Four samples at a time, so that loads do not wait for additions; taps behind the last one are zeros.
+            // Up to four samples at a time, so that loads do not wait for additions; taps after the last are zeros.
             let mut samples = [[0.0; 4]; PAIRS];
             for pair in 0..PAIRS {
                 let row = y + lane + WARP * pair as u32;
@@ -461,13 +463,13 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
                 for k in 0..taps {
                     let tap = if i + k < p.mask_width { i + k } else { i };
                     let byte = self.tile.first + x + tap * p.channels;
-                    // SAFETY: in the tile.
+                    // SAFETY: the tile has the words under all outputs and taps.
                     let word = unsafe { self.tile.word(row, byte / 4) };
                     samples[pair][k as usize] = (word >> (byte % 4 * 8) & 0xff) as f64;
                 }
             }
             for k in 0..taps {
-                // SAFETY: in the taps.
+                // SAFETY: the index is below the number of taps.
                 let tap = if i + k < p.mask_width { unsafe { d.tap(i + k) } } else { 0.0 } as f64;
                 for pair in 0..PAIRS {
                     along[pair] = d.fma(tap, samples[pair][k as usize], along[pair]);
@@ -482,7 +484,7 @@ impl<D: Device, const WINDOWS: usize, const PAIRS: usize> Warp<'_, D, WINDOWS, P
             while j < end {
                 let rows = [0, 1, 2, 3].map(|k| d.shuffle_f64(along[pair], (j + k) % WARP));
                 for k in 0..4 {
-                    // SAFETY: in the taps.
+                    // SAFETY: the index is below the number of taps.
                     let tap = if j + k < end { unsafe { d.tap(p.mask_width + j + k) } } else { 0.0 } as f64;
                     sum = d.fma(tap, rows[k as usize], sum);
                 }

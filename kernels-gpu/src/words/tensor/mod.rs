@@ -1,19 +1,20 @@
 //! Dense masks over bytes and u16 by products of integer matrices, on tensor cores: all sums are exact.
 //!
-//! A tap is `DIGITS` signed digits to the base 256 of `tap * 2^q`. One matrix has windows of the image in its rows; the
-//! other one digit of rows of the mask in each of its columns, a sample further in each. Their product adds what these
-//! rows of the mask contribute to 8 outputs of each window. Interleaved channels are taps with zeros between them.
+//! A tap is `DIGITS` signed digits to the base 256 of `tap * 2^q`. One matrix has windows of the image in its rows. The
+//! other has one digit of rows of the mask in each of its columns, shifted by one sample from column to column. Their
+//! product is the contribution of these rows of the mask to 8 outputs of each window. For interleaved channels there
+//! are zeros between the taps.
 //!
-//! Three digits leave a rest of the tap, so a sum is known within the bounds that the plan computes, and the few
-//! outputs that these do not decide are summed again by their warp, in f64. Taps of up to 16 bits need one or two
-//! digits, and have no rest.
+//! Three digits leave a remainder of the tap, so a sum is known only within bounds that the plan computes. The few
+//! outputs whose rounding the bounds do not decide are summed again by their warp, in f64. Taps of up to 16 bits need
+//! one or two digits, and have no remainder.
 //!
 //! Samples of u16 are two planes of bytes ([`Planes`]), each multiplied by four digits; products of the same
 //! power of 256 share an accumulator. The product of the lower plane and the lowest digit is not computed: the
-//! plan's bounds contain it.
+//! plan's bounds include it.
 //!
-//! Windows of 32 bytes of a row take masks of any height ([`Rows`]); those of 16 bytes of two rows take masks of up to
-//! 9 samples a row, with half of the products ([`Pairs`]). Separable taps are two products ([`Axes`]).
+//! Windows of 32 bytes of one row suit masks of any height ([`Rows`]); windows of 16 bytes of two rows suit masks of up
+//! to 9 samples per row, with half of the products ([`Pairs`]). Separable taps take two products ([`Axes`]).
 
 mod axes;
 mod pairs;
@@ -28,27 +29,27 @@ use crate::samples::{from_bit, Doubles, Samples, WARP};
 use apron_abi::{BorderMode, Element, TensorParams, TENSOR_ZEROS};
 use core::marker::PhantomData;
 
-/// The number whose addition to a smaller one leaves the latter, rounded half to even, in the lowest bits.
+/// 1.5 * 2^52: adding it to a number rounds the number half to even, to an integer in the lowest bits.
 const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// Bytes of a row that a thread copies at a time.
 const PIECE: u32 = 16;
 
-/// Samples as planes of bytes, the lowest first: what a product takes.
+/// Samples as planes of bytes, the lowest first: the operands of matrix products.
 pub trait Planes: Samples {
-    /// Planes: bytes per sample.
+    /// Number of planes: bytes per sample.
     const PLANES: usize = Self::Element::TYPE.size_bytes() as usize;
     /// The largest sample.
     const MOST: f64;
     /// Samples per piece.
     const OF_PIECE: u32 = PIECE / Self::Element::TYPE.size_bytes();
-    /// Returns the bytes of the four samples that begin at word `index` of shared memory, by plane; the
-    /// second of bytes is 0.
+    /// Returns the bytes of the four samples that begin at word `index` of shared memory, one word per plane; u8 has
+    /// one plane, and the second word is 0.
     ///
     /// # Safety
-    /// As [`Device::shared_load`] of these words; `index` is even where they are two.
+    /// As [`Device::shared_load`] of these words; for two planes, `index` is even.
     unsafe fn bytes<D: Device>(d: D, from: Shared<u32>, index: u32) -> [u32; 2];
-    /// Packs four outputs into words, clamped to the type's range; the second of bytes is 0.
+    /// Packs four outputs into words, clamped to the type's range; for u8 the second word is 0.
     fn words<D: Device>(d: D, outputs: [i32; 4]) -> [u32; 2];
 }
 
@@ -83,12 +84,12 @@ impl Planes for Doubles<u16> {
     }
 }
 
-/// A lane's accumulators: four sums per power of 256, of digits or of digits and planes together. One plane has
-/// at most three powers.
+/// A lane's accumulators: four sums per power of 256. The power is that of the digit, or with two planes the sum of
+/// those of digit and plane. One plane has at most three powers.
 type Sums = [[i32; 4]; 4];
 
-/// Returns the sums before the first product: what the plan adds to each, in units of the second power if
-/// the digits leave a rest.
+/// Returns the initial sums: the plan's `start`, in the accumulator of the second power if the digits leave a
+/// remainder, otherwise in that of the first.
 #[inline(always)]
 fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums {
     let mut sums = [[0; 4]; 4];
@@ -96,8 +97,8 @@ fn first_sums<const DIGITS: usize>(p: &TensorParams) -> Sums {
     sums
 }
 
-/// Returns sum `i` of all digits, rounded half to even unless it is doubtful, and its fraction in units of 2^-32, which
-/// is doubtful if it is at most the parameters' `doubt`; sums of less than three digits are exact.
+/// Returns sum `i` over all digits, rounded half to even, and its fraction in units of 2^-32. If the fraction is at
+/// most the parameters' `doubt`, the rounding is doubtful. Sums of fewer than three digits are exact.
 #[inline(always)]
 fn rounded<D: Device, const DIGITS: usize>(d: D, p: &TensorParams, sums: &Sums, i: usize) -> (i32, u32) {
     if DIGITS == 4 {
@@ -113,12 +114,12 @@ fn rounded<D: Device, const DIGITS: usize>(d: D, p: &TensorParams, sums: &Sums, 
         return ((parts >> 32) as i32, parts as u32);
     }
     let sum = if DIGITS == 1 { sums[0][i] } else { sums[0][i].wrapping_add(sums[1][i] << 8) };
-    // A sum that is exact gets just under a half, and one unit where its integer part is odd.
+    // `start` adds just under a half to an exact sum; one unit more for an odd integer part rounds half to even.
     let odd = (sum.wrapping_sub(p.start) >> p.fraction) & p.odd as i32;
     (sum.wrapping_add(odd) >> p.fraction, u32::MAX)
 }
 
-/// Returns the quotient rounded down, without the check that `div_euclid` makes of divisors that are not constant.
+/// Returns the quotient rounded down, without the panics of `div_euclid` for a divisor that is not constant.
 #[inline(always)]
 fn quotient(number: i32, divisor: i32) -> i32 {
     let down = number.checked_div(divisor).unwrap_or(0);
@@ -129,20 +130,20 @@ fn quotient(number: i32, divisor: i32) -> i32 {
     }
 }
 
-/// Stores a word per lane, those of four lanes behind each other, at any address `to`, if `is_inside`, which is the
-/// same in the four lanes: the aligned words between, and one byte per lane of the four before the first and behind the
-/// last. All threads of the warp call this together.
+/// Stores one word per lane, at any address `to`, if `is_inside`. The words of four lanes are contiguous, and
+/// `is_inside` is the same for the four: they store the aligned words between both ends, and at the ends one byte per
+/// lane. All threads of the warp call this together.
 #[inline(always)]
 unsafe fn store_at_any<D: Device>(d: D, to: u64, word: u32, is_inside: bool) {
     let lane = d.thread_x() % WARP;
     let quarter = lane % 4;
     let before = to.wrapping_neg() as u32 % 4;
     let next = d.shuffle(word, (lane + 1) % WARP);
-    // The first lane's bytes before the words; the last one's behind them.
+    // The first lane's bytes before the aligned words; the last lane's bytes after them.
     let is_before = quarter < before;
     let end = d.shuffle(word, lane - quarter + if is_before { 0 } else { 3 });
     if is_inside {
-        // SAFETY: in the output row, at words and bytes.
+        // SAFETY: the four lanes' 16 bytes are in the output row; words are aligned, and each byte is stored once.
         unsafe {
             if before == 0 || quarter < 3 {
                 d.store(Global::<u32>::at(to + before as u64), 0, from_bit(word, next, 8 * before));
@@ -156,7 +157,7 @@ unsafe fn store_at_any<D: Device>(d: D, to: u64, word: u32, is_inside: bool) {
     }
 }
 
-/// A block's tile of the image, at the start of the shared memory, and the digits of the taps.
+/// A block's tile of the image, at the start of shared memory.
 struct Tile<'p, D, S> {
     d: D,
     p: &'p TensorParams,
@@ -165,7 +166,7 @@ struct Tile<'p, D, S> {
     pitch: u32,
     /// Input column, in samples, of the first sample of the tile's rows.
     left: i32,
-    /// Sample of the tile's rows at which the first window starts, without its place in four.
+    /// Sample of the tile's rows under the first output's first tap.
     first: u32,
     samples: PhantomData<S>,
 }
@@ -177,8 +178,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
     const BITS: u32 = 32 / S::OF_WORD;
     const MASK: u32 = u32::MAX >> (32 - Self::BITS);
 
-    /// The tile, `pitch` words wide, of a block of `threads` threads whose outputs start at sample
-    /// `strip` of their rows.
+    /// Returns the tile, `pitch` words wide, of a block of `threads` threads whose outputs start at sample `strip` of
+    /// their rows.
     #[inline(always)]
     fn new(d: D, p: &'p TensorParams, threads: u32, pitch: u32, strip: u32) -> Self {
         // The tile starts at a piece of the image's rows.
@@ -187,9 +188,9 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         Tile { d, p, threads, pitch, left: under - first as i32, first, samples: PhantomData }
     }
 
-    /// Starts to fill `rows` rows of the tile, the first from the input's row `top`, for `outputs` outputs a row, and
-    /// `words` words of each; each lane copies `TIMES` pieces of a row. They are there after
-    /// [`wait_copies`](Device::wait_copies) of no pending copies and a barrier.
+    /// Starts to fill `words` words of each of `rows` rows of the tile, the first from input row `top`, for `outputs`
+    /// outputs per row; each lane copies `TIMES` pieces of a row. The rows are complete after a
+    /// [`wait_copies`](Device::wait_copies) for all copies and a barrier.
     #[inline(always)]
     unsafe fn bring<const TIMES: usize>(&self, src: u64, [outputs, words]: [u32; 2], top: i32, rows: u32) {
         let (d, p) = (self.d, &self.p.whole);
@@ -198,10 +199,10 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         // In bytes: a division by a literal has no check.
         let size = S::PLANES as u32;
         let aligned = (p.row_stride * size).is_multiple_of(PIECE);
-        // A piece that starts inside a word is read with the word behind it.
+        // A piece that starts inside a word is read with one word more.
         let end = if aligned { samples } else { samples - S::OF_WORD as i32 };
         let map = |row: u32| border.map(top + row as i32, p.height as i32);
-        // SAFETY: the caller's promise. Three loops: one for all would take the instructions of all.
+        // SAFETY: the caller's promise. Three loops, since a common one would execute the instructions of all three.
         unsafe {
             if aligned && top >= 0 && top as u32 + rows <= p.height {
                 self.bring_pieces::<TIMES, true>(src, end, rows, |row| Some(top + row as i32));
@@ -212,7 +213,7 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
             }
         }
         d.end_copies();
-        // The words before and behind these pieces, one per thread; those that no output needs are constants.
+        // The words before and after these pieces, one per thread; words that no output needs are constants.
         let needed = self.first + outputs + (p.mask_width - 1) * p.channels;
         let before = if self.left < 0 { (-self.left as u32 * size).div_ceil(PIECE) * 4 } else { 0 };
         let before = if before < words { before } else { words };
@@ -227,7 +228,7 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
             if let Some(from) = map(row) {
                 let start = from as u32 as u64 * p.row_stride as u64;
                 let mut bits = constant;
-                // SAFETY: as above.
+                // SAFETY: row and word are in the tile, and written by one thread; samples are mapped into the image.
                 unsafe {
                     let sample = S::OF_WORD * word;
                     if sample < needed {
@@ -240,8 +241,7 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         }
     }
 
-    /// Starts to copy the pieces of `rows` rows that are inside the image's rows, which end at column
-    /// `end`; a warp per row.
+    /// Starts to copy the pieces of `rows` rows that are inside the image's rows, up to column `end`; one warp per row.
     #[inline(always)]
     unsafe fn bring_pieces<const TIMES: usize, const ALIGNED: bool>(
         &self,
@@ -266,18 +266,18 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
             let at = first + mapped.map_or(0, |from| from as u32 as u64 * stride);
             for k in 0..TIMES {
                 let (to, at) = (to + 4 * WARP * k as u32, at + (PIECE * WARP) as u64 * k as u64);
-                // SAFETY: in the image, and in the tile; one thread writes each word.
+                // SAFETY: pieces are inside an image row and a row of the tile; one thread writes each word.
                 unsafe {
                     if mapped.is_none() {
                         if 4 * (lane + k as u32 * WARP) < self.pitch {
                             d.shared_store4(Self::WORDS, to, [constant; 4]);
                         }
                     } else if !inside[k] {
-                        // Its words are mapped.
+                        // `bring` fills these words by the border map.
                     } else if ALIGNED {
                         d.start_copy4(Self::WORDS, to, Global::<u32>::at(at), 0);
                     } else {
-                        // The words that hold the piece, shifted.
+                        // The five words that hold the piece, shifted to four.
                         let mut held = [0; 5];
                         for k in 0..5 {
                             held[k] = d.load(Global::<u32>::at(at & !3), k as u64);
@@ -292,13 +292,13 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         }
     }
 
-    /// Returns the word of the samples from `column` on of the row that begins at sample `start`; they may
-    /// be outside the image.
+    /// Returns a word with the samples from `column` on, which may be outside, of the image row that begins at sample
+    /// `start`.
     #[inline(always)]
     unsafe fn map(&self, src: u64, start: u64, column: i32, border: BorderMode, constant: u32) -> u32 {
         let p = &self.p.whole;
         let (channels, mut word, mut k) = (p.channels as i32, 0, 0);
-        // A loop, so that its code is there once.
+        // Not unrolled, since the code is long.
         while k < S::OF_WORD as i32 {
             let at = column + k;
             let mut inside = Some(at);
@@ -307,7 +307,7 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
                 inside = border.map(pixel, p.width as i32).map(|mapped| mapped * channels + at - pixel * channels);
             }
             let sample = match inside {
-                // SAFETY: in the image.
+                // SAFETY: the column is inside the row, or mapped into it.
                 Some(at) => unsafe { S::load_bits(self.d, src, start + at as u32 as u64) },
                 None => constant & Self::MASK,
             };
@@ -317,14 +317,14 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         word
     }
 
-    /// Copies `rows` rows of digits to `to`: `words` words each, from tap `first` of the launch on, with zeros
-    /// before and behind them.
+    /// Copies `rows` rows of digits to `to`, `words` words each, from tap `first` of the launch on; a row of `pitch`
+    /// words has zeros before and after its digits.
     #[inline(always)]
     unsafe fn bring_digits(&self, to: Shared<u32>, first: u32, rows: u32, [words, pitch]: [u32; 2]) {
         let mut n = self.d.thread_x();
         while n < rows * pitch {
             let (row, word) = (n / pitch, (n % pitch).wrapping_sub(TENSOR_ZEROS));
-            // SAFETY: the launch has these words; one thread writes each.
+            // SAFETY: the launch's taps include the digits; shared memory has `rows * pitch` words, each of one thread.
             unsafe {
                 let digits = if word < words { self.d.tap(first + row * words + word).to_bits() } else { 0 };
                 self.d.shared_store(to, n, digits);
@@ -340,16 +340,16 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         unsafe { self.d.shared_load(Self::WORDS, row * self.pitch + word) }
     }
 
-    /// Returns the bytes of four samples, which are `four` times four behind the first of the row, by plane.
+    /// Returns the bytes of samples `4 * four` to `4 * four + 3` of a row, one word per plane.
     #[inline(always)]
     unsafe fn bytes(&self, row: u32, four: u32) -> [u32; 2] {
-        // SAFETY: the caller's promise; two words start at an even one.
+        // SAFETY: the caller's promise; for two planes the index is even.
         unsafe { S::bytes(self.d, Self::WORDS, row * self.pitch + four * S::PLANES as u32) }
     }
 
-    /// Sums a lane's doubtful outputs again. Bit n of `doubtful` is output n in its `words`; `place` returns the
-    /// output's column and row in the block, for a lane and a bit, and `sum` the output there. All threads of the
-    /// warp call this together.
+    /// Replaces a lane's doubtful outputs. Bit `n` of `doubtful` is output `n` in the lane's `words`; `place` returns
+    /// the output's column and row in the block, for a lane and a bit, and `sum` computes the output there. All threads
+    /// of the warp call this together.
     #[inline(always)]
     unsafe fn settle<const N: usize>(
         &self,
@@ -367,7 +367,7 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
             let sum = sum(x, y);
             if lane == from {
                 let at = bit % S::OF_WORD * Self::BITS;
-                // By constant numbers, so that the words stay in registers.
+                // Constant indices, so that the words stay in registers.
                 for k in 0..N {
                     if bit / S::OF_WORD == k as u32 {
                         words[k] = words[k] & !(Self::MASK << at) | sum << at;
@@ -379,8 +379,8 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
         }
     }
 
-    /// Returns an output of the block, summed by the whole warp in f64: products are exact, and added in the order of
-    /// the taps if additions may round.
+    /// Returns an output of the block, summed by the whole warp in f64. Products are exact; if additions may round,
+    /// they are in the order of the taps.
     #[inline(always)]
     unsafe fn sum_exactly(&self, x: u32, y: u32) -> u32 {
         let (d, p, lane) = (self.d, &self.p.whole, self.d.thread_x() % WARP);
@@ -391,7 +391,7 @@ impl<'p, D: Device, S: Planes> Tile<'p, D, S> {
             let row = tap.checked_div(p.mask_width).unwrap_or(0);
             let column = tap - row * p.mask_width;
             let at = self.first + x + column * p.channels;
-            // SAFETY: in the tile, and in the mask.
+            // SAFETY: the tap is in the mask, and the sample under it in the tile.
             let product = unsafe {
                 let sample = self.word(y + row, at / S::OF_WORD) >> (at % S::OF_WORD * Self::BITS) & Self::MASK;
                 d.tap(tap) as f64 * sample as f64

@@ -1,18 +1,18 @@
-//! Windows of 16 samples of two rows: masks of up to nine rows, and of nine samples a row.
+//! Windows of 16 samples of two rows, for masks of up to nine rows of up to nine samples.
 //!
-//! One matrix has 16 bytes of each of two rows of the image in each of its rows, for 16 windows 8 samples apart; the
-//! other one digit of two rows of the mask. Two rows of u16 are two such matrices. An even output row starts at the
-//! first of two rows, an odd one at the second, with a copy of the digits that is moved down by a row. So a lane reads
-//! each row of the tile once, while its warp goes down the tile.
+//! Each row of one matrix has 16 bytes of each of two image rows, for 16 windows 8 samples apart; the other matrix has
+//! one digit of two rows of the mask. Two rows of u16 are two such matrices. The windows of even output rows start at
+//! the first of two image rows, those of odd ones at the second, with a copy of the digits that is shifted down by one
+//! row. So a lane reads each row of the tile once, while its warp marches down the tile.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
-//! arrange the digits as the matrix products want them; wait for the tile; barrier
-//! for bytes: read the lane's digits into registers; for u16 they are read from shared memory per product
+//! arrange the digits as fragments of the products; wait for the tile; barrier
+//! for bytes: read the lane's fragments into registers; for u16 they are read from shared memory for each product
 //! for each two output rows of the block:
 //!     2 * PAIRS products per plane and digit, without the lower of two planes by the lowest digit
 //!     round the sums
-//!     sum again, in f64, those that may be on either side of a half
+//!     sum again, in f64, those whose rounding is doubtful
 //!     store them, two samples per window
 //! ```
 
@@ -25,10 +25,11 @@ use apron_abi::{
     TENSOR_PAIRS_COLUMNS, TENSOR_PAIRS_TAP_WORDS, TENSOR_WARP_COLUMNS,
 };
 
-/// The kernel for masks of up to `2 * PAIRS - 1` rows, whose rows, with the samples beside them, fit 16 samples.
+/// The kernel for masks of up to `2 * PAIRS - 1` rows, where a window of 16 samples, which starts at a multiple of
+/// four, covers the samples under a row of the mask for 8 outputs.
 ///
-/// Launch contract: as of [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`],
-/// digits of [`TENSOR_PAIRS_TAP_WORDS`] a row, and an even number of rows per block.
+/// Launch contract: as for [`Rows`](super::Rows), with the shared memory [`apron_abi::SharedMemory::TensorPairs`],
+/// [`TENSOR_PAIRS_TAP_WORDS`] words of each digit per row, and an even number of rows per block.
 pub struct Pairs<S, const PAIRS: usize, const DIGITS: usize>(S);
 
 impl<S: Planes, const PAIRS: usize, const DIGITS: usize> Body for Pairs<S, PAIRS, DIGITS> {
@@ -94,8 +95,8 @@ impl<S: Planes, const PAIRS: usize, const DIGITS: usize> Body for Pairs<S, PAIRS
             for k in 0..PAIRS {
                 steps.under[k] = steps.samples(2 * k as u32);
             }
-            // Two rows of the tile take the place of those that no output needs any more: a copy of a step per place,
-            // whose registers have constant numbers.
+            // Two rows of the tile replace the two that no output needs any more: one copy of the step per place, so
+            // that the register indices are constant.
             while steps.add::<0>()
                 && (PAIRS < 2 || steps.add::<1>())
                 && (PAIRS < 3 || steps.add::<2>())
@@ -106,15 +107,15 @@ impl<S: Planes, const PAIRS: usize, const DIGITS: usize> Body for Pairs<S, PAIRS
     }
 }
 
-/// A lane's digits: for even and odd output rows, by pair of rows and digit.
+/// A lane's fragments of the digits: for even and odd output rows, by pair of rows and digit.
 type Digits<const PAIRS: usize, const DIGITS: usize> = [[[[u32; 2]; DIGITS]; PAIRS]; 2];
 
-/// Words of the digits of two rows of the mask as a product wants them.
+/// Words of the fragments of one digit of two rows of the mask: two per lane.
 const FRAGMENT: u32 = 2 * WARP;
 
-/// Arranges the digits of a mask of `height` rows: in row k of column n of a matrix is the digit of the tap that is k
-/// samples right of output n's first. Each lane reads its words at once; those of odd output rows are there once more,
-/// a row further down, since a product takes two adjacent registers.
+/// Arranges the digits of a mask of `height` rows as fragments: row `k` of column `n` of the matrix has the digit of
+/// the tap over sample `k` of the window, for output `n`. A lane's words are adjacent. The fragments of odd output rows
+/// are separate, shifted down by one row, since a product takes two adjacent registers.
 #[inline(always)]
 unsafe fn arrange<D: Device, const PAIRS: usize, const DIGITS: usize>(
     d: D,
@@ -155,7 +156,7 @@ unsafe fn read<D: Device, const PAIRS: usize, const DIGITS: usize>(d: D, from: S
     for odd in 0..2 {
         for pair in 0..PAIRS {
             for digit in 0..DIGITS {
-                // SAFETY: in the fragments.
+                // SAFETY: the fragments of all digits are in shared memory since the barrier.
                 digits[odd][pair][digit] = unsafe { read_one(d, from, (odd * PAIRS + pair) * DIGITS + digit) };
             }
         }
@@ -173,7 +174,7 @@ unsafe fn read_one<D: Device>(d: D, from: Shared<u32>, at: usize) -> [u32; 2] {
 /// A warp that goes down its columns of the tile.
 struct Steps<'p, D, S, const PAIRS: usize, const DIGITS: usize> {
     tile: Tile<'p, D, S>,
-    /// The digits as the products want them, in shared memory.
+    /// The fragments of the digits, in shared memory.
     fragments: Shared<u32>,
     /// First output of the warp in the block; outputs per row of the image.
     of_warp: u32,
@@ -182,8 +183,8 @@ struct Steps<'p, D, S, const PAIRS: usize, const DIGITS: usize> {
     row: u32,
     rows: u32,
     digits: Digits<PAIRS, DIGITS>,
-    /// The samples under the output rows, two rows each, by plane; the place of the first moves on
-    /// by one with each step.
+    /// The samples under the output rows, two rows per place, by plane; the place of the first rows moves on by one
+    /// with each step.
     under: [[[u32; 4]; 2]; PAIRS],
     /// Address of the lane's first output of the row.
     to: u64,
@@ -200,9 +201,9 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
     unsafe fn samples(&self, row: u32) -> [[u32; 4]; 2] {
         let lane = self.tile.d.thread_x() % WARP;
         let at = (self.tile.first + self.of_warp) / 4 + 2 * (lane / 4) + lane % 4;
-        // The second of a lane's windows is 8 further.
+        // The second of a lane's windows is 8 windows further.
         let [half, next] = [TENSOR_WARP_COLUMNS / 8, 1];
-        // SAFETY: in the tile.
+        // SAFETY: the tile has the words under all outputs and taps.
         let [a, b, c, e] = [(0, 0), (0, half), (next, 0), (next, half)]
             .map(|(below, right)| unsafe { self.tile.bytes(row + below, at + right) });
         [[a[0], b[0], c[0], e[0]], [a[1], b[1], c[1], e[1]]]
@@ -214,11 +215,12 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
         if S::PLANES == 1 {
             return self.digits[odd][pair][digit];
         }
-        // SAFETY: in the fragments.
+        // SAFETY: the fragments of all digits are in shared memory since the barrier.
         unsafe { read_one(self.tile.d, self.fragments, (odd * PAIRS + pair) * DIGITS + digit) }
     }
 
-    /// Computes two output rows; the samples of their first rows are in place `OLDEST`. Returns whether others follow.
+    /// Computes two output rows; the samples of the first two rows under them are in place `OLDEST`. Returns whether
+    /// others follow.
     #[inline(always)]
     unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
         let (d, p) = (self.tile.d, self.tile.p);
@@ -228,7 +230,7 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
             let samples = self.under[(OLDEST + pair) % PAIRS];
             for odd in 0..2 {
                 for digit in 0..DIGITS {
-                    // SAFETY: in the fragments.
+                    // SAFETY: the fragments of all digits are in shared memory since the barrier.
                     let words = unsafe { self.digits(odd, pair, digit) };
                     for plane in 0..S::PLANES {
                         // As in `Rows`.
@@ -240,11 +242,11 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
                 }
             }
             if pair == 0 && follows {
-                // SAFETY: in the tile.
+                // SAFETY: the tile has the words under all outputs and taps.
                 self.under[OLDEST] = unsafe { self.samples(self.row + 2 * PAIRS as u32) };
             }
         }
-        // SAFETY: the whole warp is here.
+        // SAFETY: all threads of the warp are here: the branch is uniform.
         unsafe { self.finish(&sums) };
         self.row += 2;
         follows
@@ -280,7 +282,7 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
                 let x = self.of_warp + 8 * (lane / 4) + 2 * (lane % 4) + TENSOR_WARP_COLUMNS / 2 * (bit / 4);
                 (x + bit % 2, self.row + bit / 2 % 2)
             };
-            // SAFETY: the whole warp is here.
+            // SAFETY: all threads of the warp are here: the branch is uniform.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
         // Two samples per window, in the lower bits of a word.
@@ -303,7 +305,7 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize> Steps<'_, D,
                         d.store(Global::<u16>::at(self.to), right / 2, outputs[1] as u16);
                     } else {
                         let mut i = 0;
-                        // A loop, so that its code is there once.
+                        // Not unrolled, since the code is long.
                         while i < 4 {
                             let sample = outputs[0] >> (bits * (i % 2));
                             let sample = if i < 2 { sample } else { outputs[1] >> (bits * (i % 2)) };

@@ -1,16 +1,16 @@
-//! Windows of 32 samples of a row: masks of any height.
+//! Windows of 32 samples of one row, for masks of any height.
 //!
-//! One matrix has 32 bytes of a row of the image in each of its rows, for 16 windows 16 samples apart; the other one
-//! digit of a row of the mask. A row of u16 is two such matrices.
+//! Each row of one matrix has 32 bytes of an image row, for 16 windows 16 samples apart; the other matrix has one digit
+//! of a row of the mask. A row of u16 is two such matrices.
 //!
 //! ```text
 //! start to copy the tile; copy the digits of the taps; barrier
-//! arrange the digits as the matrix products want them; wait for the tile; barrier
+//! arrange the digits as fragments of the products; wait for the tile; barrier
 //! for each group of ROWS output rows of the warp:
 //!     for each row of the mask: ROWS * PAIRS * 2 products per plane and digit, without the lower of two planes by the
 //!         lowest digit
 //!     round the sums
-//!     sum again, in f64, those that may be on either side of a half
+//!     sum again, in f64, those whose rounding is doubtful
 //!     store them as words
 //! ```
 
@@ -22,18 +22,19 @@ use apron_abi::{
     tensor_block, tensor_digit_words, tensor_pitch, tensor_tap_words, Element, TensorParams, TENSOR_COLUMNS,
 };
 
-/// The kernel for masks whose rows, with the samples beside them, fit `PAIRS` times 32 samples; a warp sums `ROWS`
-/// output rows at a time, with one read of the digits.
+/// The kernel for masks where a window of `PAIRS` times 32 samples, which starts at a multiple of four, covers the
+/// samples under a row of the mask for 16 outputs. A warp computes `ROWS` output rows at a time, with one read of the
+/// digits.
 ///
 /// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared
 /// memory is [`apron_abi::SharedMemory::Tensor`], and the taps are followed by their digits as the plan arranges them,
-/// [`tensor_tap_words`] words a row.
+/// [`tensor_tap_words`] words per row of a digit.
 pub struct Rows<S, const PAIRS: usize, const DIGITS: usize, const ROWS: usize>(S);
 
-/// A lane's sums: by output row and half of a window's four outputs, those of two outputs of two windows.
+/// A lane's sums, by output row and by half of its four adjacent outputs: sums of two outputs of two windows.
 type RowsSums<const ROWS: usize> = [[Sums; 2]; ROWS];
 
-/// The samples that a lane of a product has: by pair of 16 bytes and plane.
+/// A lane's fragments of the image, by 32 samples of the window and plane.
 type Fragments<const PAIRS: usize> = [[[u32; 4]; 2]; PAIRS];
 
 impl<S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize> Body for Rows<S, PAIRS, DIGITS, ROWS> {
@@ -83,30 +84,30 @@ impl<S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize> Body
     }
 }
 
-/// Words of one digit of a row of the mask, for 32 bytes of the image: four per lane.
+/// Words of the fragments of one digit of a row of the mask, for 32 bytes of the image: four per lane.
 const FRAGMENT: u32 = 4 * WARP;
 
 /// Words of outputs per lane, for the rows that a warp sums at a time: 4 rows of bytes, or 2 of u16.
 const WORDS: usize = 8;
 
-/// What the threads of a block share.
+/// A block's shared memory.
 struct Block<'p, D, S> {
     tile: Tile<'p, D, S>,
-    /// The digits as the products want them.
+    /// The digits as fragments of the products.
     fragments: Shared<u32>,
-    /// The digits as they come, a row after the other.
+    /// The digits as they come from the launch's taps, row by row.
     digits: Shared<u32>,
 }
 
-/// A warp's sums while it goes down the rows of the mask.
+/// The state of a warp while it goes through the rows of the mask.
 struct Steps<'b, 'p, D, S, const PAIRS: usize, const DIGITS: usize, const ROWS: usize> {
     block: &'b Block<'p, D, S>,
     /// First output row, in the block.
     first: u32,
-    /// Row of the mask.
+    /// Current row of the mask.
     of_mask: u32,
-    /// The samples under this row, by output row; the place of the first output row moves on by one with
-    /// each row of the mask.
+    /// The samples under this row, by output row; the place of the first output row moves on by one with each row of
+    /// the mask.
     under: [Fragments<PAIRS>; ROWS],
     sums: RowsSums<ROWS>,
 }
@@ -114,25 +115,25 @@ struct Steps<'b, 'p, D, S, const PAIRS: usize, const DIGITS: usize, const ROWS: 
 impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: usize>
     Steps<'_, '_, D, S, PAIRS, DIGITS, ROWS>
 {
-    /// Adds a row of the mask; the samples of the first output row are in place `OLDEST`. Returns
-    /// whether another row follows.
+    /// Adds the products of a row of the mask; the samples of the first output row are in place `OLDEST`. Returns
+    /// whether another row of the mask follows.
     #[inline(always)]
     unsafe fn add<const OLDEST: usize>(&mut self) -> bool {
         let (block, d, lane) = (self.block, self.block.tile.d, self.block.tile.d.thread_x() % WARP);
         let follows = self.of_mask + 1 < block.tile.p.whole.mask_height;
         let mut next = self.under[OLDEST];
         if follows {
-            // SAFETY: in the tile.
+            // SAFETY: the tile has the words under all outputs and taps.
             next = unsafe { block.samples(self.first + self.of_mask + ROWS as u32) };
         }
         for pair in 0..PAIRS {
             for digit in 0..DIGITS {
                 let at = (self.of_mask * DIGITS as u32 + digit as u32) * PAIRS as u32 + pair as u32;
-                // SAFETY: in the fragments.
+                // SAFETY: the fragments of all digits are in shared memory since the barrier.
                 let words = unsafe { d.shared_load4(block.fragments, at * FRAGMENT + 4 * lane) };
                 for k in 0..ROWS {
                     for plane in 0..S::PLANES {
-                        // Of two planes, that of the lowest bytes by the lowest digit is left out.
+                        // With two planes, the product of the lowest bytes and the lowest digit is omitted.
                         if digit + plane + 1 >= S::PLANES {
                             let power = digit + plane + 1 - S::PLANES;
                             let samples = self.under[(OLDEST + k) % ROWS][pair][plane];
@@ -151,11 +152,11 @@ impl<D: Device, S: Planes, const PAIRS: usize, const DIGITS: usize, const ROWS: 
 }
 
 impl<D: Device, S: Planes> Block<'_, D, S> {
-    /// Arranges `count` rows of digits: each lane of a product reads its words at once.
+    /// Arranges `count` rows of digits as fragments, whose four words per lane are adjacent.
     ///
-    /// Column n of the matrix is for output 4 * (n / 2) + n % 2 of each window, and two more in the second product, so
-    /// that a lane's four sums of a window are adjacent. In row k of this column is the digit of the tap that is k
-    /// samples right of the output's first.
+    /// Column `n` of the matrix is for output `4 * (n / 2) + n % 2` of each window in the first product, and for the
+    /// output two further in the second, so that a lane's four sums of a window are adjacent. Row `k` of the column has
+    /// the digit of the tap over sample `k` of the window.
     #[inline(always)]
     unsafe fn arrange<const PAIRS: usize>(&self, count: u32) {
         let (d, lane) = (self.tile.d, self.tile.d.thread_x() % WARP);
@@ -175,13 +176,13 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
                     words[(2 * second + half) as usize] = from_bit(before, word, 32 - 8 * samples);
                 }
             }
-            // SAFETY: in the fragments; one thread writes each.
+            // SAFETY: shared memory has room for these fragments; one thread writes each word.
             unsafe { d.shared_store4(self.fragments, at * FRAGMENT + 4 * lane, words) };
             at += self.tile.threads / WARP;
         }
     }
 
-    /// Returns the samples of a row of the tile that a lane of a product has.
+    /// Returns a lane's fragments of a row of the tile.
     #[inline(always)]
     unsafe fn samples<const PAIRS: usize>(&self, row: u32) -> Fragments<PAIRS> {
         let at = self.tile.first / 4 + self.tile.d.thread_x() % WARP;
@@ -190,7 +191,7 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
             for k in 0..4 {
                 // Windows 8 further, then the second 16 samples of both.
                 let at = at + 8 * pair as u32 + 32 * (k as u32 % 2) + 4 * (k as u32 / 2);
-                // SAFETY: in the tile.
+                // SAFETY: the tile has the words under all outputs and taps.
                 let bytes = unsafe { self.tile.bytes(row, at) };
                 for plane in 0..S::PLANES {
                     fragments[pair][plane][k] = bytes[plane];
@@ -204,7 +205,7 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
     #[inline(always)]
     unsafe fn sum<const PAIRS: usize, const DIGITS: usize, const ROWS: usize>(&self, row: u32) -> RowsSums<ROWS> {
         let sums = [[first_sums::<DIGITS>(self.tile.p); 2]; ROWS];
-        // Of each output row the samples under the current row of the mask.
+        // For each output row, the samples under the current row of the mask.
         let mut under = [[[[0; 4]; 2]; PAIRS]; ROWS];
         for k in 0..ROWS {
             // SAFETY: in the tile, as below.
@@ -213,8 +214,8 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
         let mut steps = Steps::<D, S, PAIRS, DIGITS, ROWS> { block: self, first: row, of_mask: 0, under, sums };
         // SAFETY: the tile has all rows under the outputs.
         unsafe {
-            // Each row of the tile takes the place of the one that no output needs any more: a copy of a step per row,
-            // whose registers have constant numbers.
+            // Each row of the tile replaces the one that no output needs any more: one copy of the step per place, so
+            // that the register indices are constant.
             while steps.add::<0>()
                 && steps.add::<1>()
                 && (ROWS < 3 || steps.add::<2>())
@@ -253,7 +254,7 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
             }
         }
         if DIGITS >= 3 && d.ballot(lowest <= p.doubt) != 0 {
-            // One bit per output: of row k and window w from bit 8 * k + 4 * w on.
+            // One bit per output: the four outputs of row k and window w start at bit 8 * k + 4 * w.
             let mut doubtful = 0;
             for bit in 0..8 * ROWS {
                 let (k, window, i) = (bit / 8, bit / 4 % 2, bit % 4);
@@ -263,18 +264,18 @@ impl<D: Device, S: Planes> Block<'_, D, S> {
                 doubtful |= u32::from(fraction <= p.doubt && inside) << bit;
             }
             let place = |lane, bit| (4 * lane + bit % 4 + TENSOR_COLUMNS / 2 * (bit / 4 % 2), row + bit / 8);
-            // SAFETY: the whole warp is here.
+            // SAFETY: all threads of the warp are here: the branch is uniform.
             unsafe { self.tile.settle(&mut words, doubtful, place, |x, y| self.tile.sum_exactly(x, y)) };
         }
         let size = S::PLANES as u64;
         let (mut to, mut y) = (dst + (top + row) as u64 * samples as u64 * size, top + row);
         let end = if p.whole.out_height - y < ROWS as u32 { p.whole.out_height } else { y + ROWS as u32 };
-        // A loop, since the code for rows that start inside words is long.
+        // Not unrolled, since the code for rows that start inside words is long.
         while y < end {
             for window in 0..2 {
                 let x = x + TENSOR_COLUMNS / 2 * window as u32;
                 let stored = [words[S::PLANES * window], if S::PLANES > 1 { words[S::PLANES * window + 1] } else { 0 }];
-                // SAFETY: the place is correct, and the whole warp is here.
+                // SAFETY: the row is in the output, `x` is checked, and the whole warp is here.
                 unsafe {
                     if !of_words {
                         let place = Place { row: to, first: x as i32, samples: samples as i32, whole: false };
