@@ -105,8 +105,8 @@ fn rows() -> Vec<Row> {
                         format!("march::{body}<{samples}, {{ {across} as usize }}, {side}, {channels}, {aligned}>");
                     let stage = format!("{side}-c{channels}{}", if aligned { "" } else { "-any" });
                     let shared = format!("marching({}, MarchSums::{sums}, {dense}, {side}, {channels})", element(src));
-                    // Where words hold several samples, unaligned rows take one more barrier before their border
-                    // samples are filled in.
+                    // With several samples per word, unaligned rows take one more barrier, before their border samples
+                    // are filled in.
                     let barriers = if aligned || src == "f32" { 2 } else { 3 };
                     let row = kernel(variant, stage, [src, src], body, "MarchParams").taps("SmallParameter");
                     let row = row.block("[MARCH_BLOCK, 1]").shared(shared, barriers);

@@ -27,9 +27,9 @@ use std::fmt::Write;
 /// the first part of the names of its kernels and variants.
 pub(crate) struct Family {
     name: &'static str,
-    /// Description of its kernels, as documentation.
+    /// Description of its kernels, for the generated documentation.
     about: &'static str,
-    /// Compute capability, times ten, of the oldest GPUs that run it.
+    /// Ten times the compute capability of the oldest GPUs that run its kernels.
     lowest_target: u32,
     /// Returns its kernels; the kernels of a variant are adjacent.
     rows: fn() -> Vec<Row>,
@@ -135,9 +135,9 @@ impl Row {
     }
 }
 
-/// Adds the kernels that slide windows over integers: for each type of samples and of their sums, the kernel
-/// that sums columns by chunks of rows, and the one that slides, for outputs of any type. `finish` makes an
-/// output of `terms` sums.
+/// Adds the kernels that slide windows over integers: for each type of samples and of their sums, the kernel that sums
+/// columns by chunks of rows, and the kernel that slides, for outputs of any type. `finish` computes an output from
+/// `terms` sums.
 pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str])], (finish, terms): (&str, u32)) {
     let pairs = || sums.iter().flat_map(|&(src, sums)| sums.iter().map(move |&sum| (src, sum)));
     for (stage, (src, sum)) in
@@ -164,8 +164,8 @@ pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str
     }
 }
 
-/// Adds the kernels that sum windows of floats in order: for each type of samples, the one along rows, and for each
-/// type of outputs the one down columns. `finish` makes an output of `terms` sums.
+/// Adds the kernels that sum windows of floats in order: for each type of samples, the kernel along rows, and for each
+/// type of outputs, the kernel down columns. `finish` computes an output from `terms` sums.
 pub(crate) fn ordered(
     rows: &mut Vec<Row>,
     srcs: &[&'static str],
@@ -183,7 +183,8 @@ pub(crate) fn ordered(
         );
     }
     for &dst in dsts {
-        // Several chunks' sums between are added up at once, in as many registers for both kinds of sums.
+        // Middles of several steps are computed together: of half as many if there are two terms, which take twice the
+        // registers.
         let body = format!("windows::OrderedColumns<{sum}, {dst}, {finish}, {terms}, {}>", 8 / terms);
         let row = kernel("ordered", "columns", [sum, dst], body, "OrderedParams").block("[ORDERED_BLOCK, 1]");
         let shared = format!("SharedMemory::Bytes(ORDERED_LISTS + {} * BOX_CHUNK * ORDERED_BLOCK)", terms * bytes);

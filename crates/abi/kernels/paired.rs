@@ -16,7 +16,7 @@ const TYPES: [[&str; 2]; 3] = [["u8", "u8"], ["u8", "f32"], ["f32", "f32"]];
 const AXES: [(u32, bool, &[u32]); 4] =
     [(1, true, &[3, 5, 7, 9, 13, 17]), (1, false, &[3, 9, 17]), (3, true, &[3, 9]), (4, true, &[3, 9])];
 
-/// Returns the resident blocks per multiprocessor for which registers are limited: what does not spill.
+/// Returns the resident blocks per multiprocessor for which registers are limited, without spills.
 fn residents(types: [&str; 2], side: u32, channels: u32) -> u32 {
     match (types, side) {
         (["u8", "u8"], 3) => 5,

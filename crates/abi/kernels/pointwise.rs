@@ -19,10 +19,10 @@ fn rows() -> Vec<Row> {
     for (second, src) in [("u8", "u8"), ("f32", "u8"), ("f32", "f32")] {
         rows.extend(DST.map(|dst| weighted(&format!("weighted-{second}"), src, second, dst)));
     }
-    // To f64 from any type, and back; two images are of f64.
+    // From any type to f64, and back; operations on two images take f64.
     rows.extend(["u8", "u16", "i16", "Half", "f32", "f64"].map(|src| weighted("weighted-f64", src, "f64", "f64")));
     rows.extend(["u8", "u16", "i16", "Half", "f32"].map(|dst| weighted("weighted-f64", "f64", "f64", dst)));
-    // Types that filters are not computed in become one that they are computed in, and back.
+    // Conversions between the sample types without filters and those in which filters are computed.
     let cast = |src, dst| row("cast", [src, dst], format!("Cast<{src}, {dst}>"));
     rows.extend(["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "Bool"].map(|dst| cast("f64", dst)));
     rows.extend([("i8", "i16"), ("i16", "i8"), ("Bool", "u8")].map(|(src, dst)| cast(src, dst)));
@@ -36,7 +36,7 @@ fn rows() -> Vec<Row> {
     rows.push(row("direction", ["f64", "f32"], "Direction<f64>".into()));
     rows.push(row("product", ["f64", "f64"], "Product".into()));
     rows.push(row("deviation", ["f64", "f64"], "Deviation".into()));
-    // Samples that are only copied are copied as integers of their size.
+    // Kernels that only copy samples copy them as unsigned integers of the same size.
     rows.extend(["u8", "u16", "u32", "u64"].map(|bits| row("alpha", [bits, bits], format!("Alpha<{bits}>"))));
     let pad = |bits| kernel("pad", "", [bits, bits], format!("pointwise::Pad<{bits}>"), "PadParams");
     rows.extend(["u8", "u16", "u32", "u64"].map(pad));

@@ -65,10 +65,11 @@ fn rows() -> Vec<Row> {
             }
         }
     }
-    // Matrix products: of few taps as a small parameter, of more with longer rows.
+    // Matrix products: masks of few taps as a small parameter, others with longer rows.
     let sizes = [(1, "SmallParameter", "[tensor_block(1), 1]"), (2, "Parameter", "[tensor_block(2), 1]")];
     for (pairs, taps, block) in sizes {
-        // Two digits with long rows are left out, and one to three with u16: such masks are rare.
+        // There are no kernels for two digits with long rows, nor for one to three digits with u16: such masks are
+        // rare.
         let bytes: &[u32] = if pairs == 1 { &[1, 2, 3] } else { &[1, 3] };
         for (src, digits) in [("u8", bytes), ("u16", &[4])] {
             let at_once = format!("{{ tensor_rows({}) as usize }}", element(src));

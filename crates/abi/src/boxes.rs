@@ -22,23 +22,24 @@ pub const BOX_BLOCK: u32 = 256;
 /// Widest window whose sums of bytes along a row fit into 16 bits: `257 * 255` is 65535.
 pub const BOX_PACKED: u32 = 257;
 
-/// Rows per step for bytes, and samples per chunk: they are summed in any order.
+/// Rows per step, and samples per chunk, for bytes, whose sums do not depend on the order.
 pub const BOX_BYTES: u32 = 8;
 
-/// Pixels per strip of the kernel for RGBA bytes in strips: [`BOX_BYTES`] per thread of its block, a warp.
+/// Input pixels per strip of the kernel for RGBA bytes in strips: [`BOX_BYTES`] per thread of its block, a warp.
 pub const BOX_STRIP: u32 = 256;
-/// Input rows of a strip that are prefetched.
+/// Input rows that are prefetched per strip.
 pub const BOX_STRIP_AHEAD: u32 = 3;
 /// Largest window, in pixels, whose mean of bytes is the highest byte of `sum * round(2^24 / pixels) + 2^23`.
 pub const BOX_STRIP_SMALL: u32 = 255;
 
-/// Returns the factor for [`BOX_STRIP_SMALL`] from the reciprocal of the number of pixels, rounded to f32.
+/// Returns the factor `round(2^24 / pixels)` of [`BOX_STRIP_SMALL`] from the reciprocal of the number of pixels,
+/// rounded to f32.
 #[inline(always)]
 pub fn box_factor(reciprocal: f32) -> u32 {
     (reciprocal * (1 << 24) as f32 + 0.5) as u32
 }
 
-/// Samples that the box filters by chunks sum.
+/// Sample types of the box filters by chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxSums {
     /// f32 samples.
@@ -77,8 +78,8 @@ pub struct BoxTile {
     pub sums_at: u32,
     /// Offset of the ring, in bytes.
     pub ring_at: u32,
-    /// Offset of the ring's chunk sums, in bytes; for strips, of the rows that are copied again when they leave the
-    /// window, or 0 if these are still in the ring.
+    /// Offset of the ring's chunk sums, in bytes. For strips, offset of the rows that are copied again when they leave
+    /// the window; 0 if rows stay in the ring until then.
     pub totals_at: u32,
     /// Total size, in bytes.
     pub bytes: u32,
@@ -116,10 +117,10 @@ impl BoxTile {
 }
 
 impl BoxTile {
-    /// Returns the layout of the kernel in strips: the border map of the columns, the prefetched input rows, and the
-    /// prefix sums along two rows. A strip's input starts `lead` pixels before its first window; `chunks` counts the
-    /// chunks of its outputs, 0 where windows are too wide. Input rows stay in a ring until they leave the window, or
-    /// are copied `again` then.
+    /// Returns the layout of the kernel in strips: the border map of the columns, the ring of input rows, and the
+    /// prefix sums along two rows. A strip's input starts `lead` pixels before its first window; the layout's `chunks`
+    /// is the number of chunks of outputs, 0 if windows are too wide. Input rows stay in the ring until they leave the
+    /// window, or if `again`, are copied a second time when they leave.
     pub const fn of_strip([width, height]: [u32; 2], lead: u32, again: bool) -> BoxTile {
         let chunks = (BOX_STRIP + 1).saturating_sub(lead + width) / BOX_BYTES;
         let slots = BOX_STRIP_AHEAD + 1 + if again { 0 } else { height };
@@ -142,7 +143,7 @@ pub const fn box_sums_pitch(chunks: u32) -> u32 {
     (chunks + 1) / 4 * 4 + 2
 }
 
-/// Returns the pixels per word of four bytes; each belongs to a different part of the strip.
+/// Returns the pixels per word of four bytes; each pixel of a word belongs to a different part of the strip.
 pub const fn box_pixels(channels: u32) -> u32 {
     match channels {
         1 => 4,
@@ -157,13 +158,13 @@ pub const fn box_pixels(channels: u32) -> u32 {
 pub struct BoxParams {
     /// Input row stride, in samples. First field: elsewhere ptxas spills registers for sm_120.
     pub row_stride: u32,
-    /// Factor of exact sums.
+    /// Factor from a sum to its output, in f64.
     pub factor: f64,
-    /// Divisor of exact sums, where the factor is its reciprocal; else 0.
+    /// Divisor from a sum to its output, if `factor` is its reciprocal; otherwise 0.
     pub divisor: f64,
-    /// Factor of sums in f32: `factor`, rounded.
+    /// `factor`, rounded to f32, for scaling in f32.
     pub scale: f32,
-    /// Whether sums of bytes, scaled in f32, all round to the correct integers: 0 or 1.
+    /// Whether scaling in f32 rounds every sum of bytes to the correct integer: 0 or 1.
     pub plain: u32,
     /// Value outside the image, where the border is constant.
     pub constant: f32,
@@ -232,9 +233,9 @@ pub struct PrefixParams {
     pub origin_y: i32,
     /// Output samples per row of a block.
     pub outputs: u32,
-    /// Strips: groups of columns.
+    /// Number of strips (groups of columns).
     pub strips: u32,
-    /// Number of the first strips and of the last ones whose rows two blocks share.
+    /// Number of strips at the left and at the right edge whose rows two blocks share.
     pub edges: [u32; 2],
     /// Output rows per block, an even number.
     pub rows: u32,
@@ -242,10 +243,10 @@ pub struct PrefixParams {
     pub border: u32,
     /// Value outside the image, where the border is constant.
     pub constant: u32,
-    /// Half the pixels of a window, rounded down.
+    /// Half the number of pixels of a window, rounded down.
     pub bias: u32,
     /// A mean is a byte of the upper 32 bits of `(sum + bias) * multiplier`.
     pub multiplier: u32,
-    /// The number of that byte of two words, as two hexadecimal digits.
+    /// Selector of this byte in two words, two hexadecimal digits as of PTX's `prmt`.
     pub bytes: u32,
 }

@@ -1,6 +1,6 @@
-//! How a sum becomes an integer.
+//! Conversion of sums to integers: rounding and overflow.
 
-/// How a fraction becomes a whole number.
+/// Rounding to a whole number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// To the nearest whole number, halves to the even one.
@@ -10,7 +10,7 @@ pub enum Rounding {
     TowardZero,
 }
 
-/// What becomes of a whole number that the type does not hold.
+/// Conversion of a whole number outside the type's range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// The type's least or greatest number.
@@ -20,7 +20,7 @@ pub enum Overflow {
     Wrap,
 }
 
-/// How a sum becomes an integer; NaN becomes 0. A bool is true where the whole number is not 0.
+/// Conversion of a sum to an integer; NaN becomes 0. A bool is true if the whole number is not 0.
 ///
 /// ```
 /// use apron_abi::{Cast, Overflow, Pixel, Rounding};
@@ -30,9 +30,9 @@ pub enum Overflow {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cast {
-    /// How a fraction becomes a whole number.
+    /// Rounding to a whole number.
     pub rounding: Rounding,
-    /// What becomes of a whole number that the type does not hold.
+    /// Conversion of a whole number outside the type's range.
     pub overflow: Overflow,
 }
 

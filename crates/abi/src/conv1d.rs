@@ -4,7 +4,8 @@
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Conv1dParams {
-    /// Value outside the image, where the border is constant; for the second pass, the first pass's result for it.
+    /// Value outside the image, where the border is constant; in the second pass, the result of the first pass for this
+    /// value.
     pub constant: f64,
     /// Input width, in pixels.
     pub width: u32,
@@ -70,11 +71,10 @@ pub struct FusedParams {
     pub channel_reciprocal: u32,
 }
 
-/// Threads per block of the fused separable kernel. Its strip has at most that many samples per row, over all
-/// channels.
+/// Threads per block of the fused separable kernel, and most samples per row of its strip, over all channels.
 pub const FUSED_BLOCK: u32 = 128;
 
-/// Rows per step of that kernel, and adjacent outputs that a thread sums at once along a row or down a column.
+/// Rows per step of the fused kernel, and adjacent outputs that a thread sums at once along a row or down a column.
 pub const FUSED_ROWS: u32 = 16;
 
 /// Returns the output pixels per row of the fused kernel's strip: a multiple of 16.
@@ -86,15 +86,15 @@ pub const fn fused_plane(channels: u32) -> u32 {
     }
 }
 
-/// Returns the index of a pixel's sum in a row of the fused kernel's ring, swizzled: lanes that read all channels of
-/// adjacent pixels have no bank conflicts, or few for three channels.
+/// Returns the swizzled index of a pixel's sum in a row of the fused kernel's ring: lanes that read all channels of
+/// adjacent pixels have no bank conflicts; with three channels, few.
 pub const fn fused_ring_place(channels: u32, pixel: u32, channel: u32) -> u32 {
     let apart = if channels == 2 { 16 } else { 8 };
     channel * fused_plane(channels) + (pixel ^ (channel * apart))
 }
 
-/// Returns the pitch of the ring, in accumulators of `sum_bytes` bytes, padded: lanes on adjacent rows have no bank
-/// conflicts.
+/// Returns the pitch of the ring, in accumulators of `sum_bytes` bytes, padded so that lanes on adjacent rows have no
+/// bank conflicts.
 pub const fn fused_ring_pitch(sum_bytes: u32) -> u32 {
     FUSED_BLOCK + if sum_bytes == 4 { 4 } else { 1 }
 }
@@ -125,14 +125,14 @@ pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32
 /// Threads per block of the blocked separable kernels.
 pub const BLOCKED_LINE_BLOCK: u32 = 256;
 
-/// Output samples per block of the blocked pass along rows, of one channel, across and down.
+/// Output samples of one channel per block of the blocked pass along rows, across and down.
 pub const BLOCKED_ROWS_TILE: [u32; 2] = [256, 16];
 
 /// Taps per piece of that pass.
 pub const BLOCKED_ROWS_TAPS: u32 = 256;
 
-/// Pitch of its input tile, in samples, padded: eight lanes that each read 16 bytes in adjacent rows have no bank
-/// conflicts.
+/// Pitch of the input tile of the pass along rows, in samples, padded so that eight lanes that read 16 bytes each in
+/// adjacent rows have no bank conflicts.
 pub const BLOCKED_ROWS_PITCH: u32 = (BLOCKED_ROWS_TILE[0] + BLOCKED_ROWS_TAPS).next_multiple_of(32) + 4;
 
 /// Output samples per block of the blocked pass along columns, across and down.
@@ -141,12 +141,12 @@ pub const BLOCKED_COLUMNS_TILE: [u32; 2] = [32, 128];
 /// Taps per piece of that pass.
 pub const BLOCKED_COLUMNS_TAPS: u32 = 128;
 
-/// Pitch of the sums that the blocked pass along rows exchanges, in accumulators: odd, so that lanes in adjacent rows
-/// have no bank conflicts.
+/// Pitch of the rows of sums that threads of the blocked pass along rows exchange, in accumulators: odd, so that lanes
+/// in adjacent rows have no bank conflicts.
 pub const BLOCKED_SUMS_PITCH: u32 = BLOCKED_ROWS_TILE[0] + 1;
 
-/// Returns the shared memory per block of the blocked pass along rows, in bytes: the input tile and the taps, later the
-/// sums.
+/// Returns the shared memory per block of the blocked pass along rows, in bytes: the input tile and the taps, which the
+/// sums later overwrite.
 pub const fn blocked_rows_bytes(sum_bytes: u32) -> u32 {
     let input = BLOCKED_ROWS_TILE[1] * BLOCKED_ROWS_PITCH * 4 + BLOCKED_ROWS_TAPS * sum_bytes;
     let sums = BLOCKED_ROWS_TILE[1] * BLOCKED_SUMS_PITCH * sum_bytes;

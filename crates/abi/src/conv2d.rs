@@ -45,7 +45,7 @@ pub struct Conv2dParams {
 pub struct PiecesParams {
     /// The whole mask.
     pub whole: Conv2dParams,
-    /// Mask rows per piece; 1 if a piece has not all columns.
+    /// Mask rows per piece; 1 if a piece has only some of the mask's columns.
     pub rows: u32,
     /// Mask columns per piece.
     pub columns: u32,
@@ -74,11 +74,11 @@ pub struct TensorParams {
     pub doubt: u32,
     /// Whether doubtful sums are added in the order of the taps, since f64 may round them: 0 or 1.
     pub ordered: u32,
-    /// For three digits `2^(32 - fraction)`: a sum times that has the integer part in its upper word, the
-    /// fraction in its lower one.
+    /// `2^(32 - fraction)` for three digits or more: the product of a sum and this factor has the integer part in its
+    /// upper word and the fraction in its lower word.
     pub up: i32,
-    /// Of separable taps, the initial value of the sums along a row, in place of `start`: the sums
-    /// have 24 bits and no sign.
+    /// For separable taps, the initial value of the sums along a row, in place of `start`: it makes them unsigned
+    /// numbers of 24 bits.
     pub along: i32,
 }
 
@@ -91,7 +91,7 @@ pub const MAX_MASK_SIDE: u32 = 64;
 /// Threads per block of the dense kernel with register blocking.
 pub const BLOCKED_BLOCK: u32 = 256;
 
-/// Output pixels per row of its blocks; samples, where the tile has all channels.
+/// Output pixels per row of its blocks; output samples, if the tile has interleaved channels.
 pub const BLOCKED_COLUMNS: u32 = 128;
 
 /// Output pixels per block, across and down, when each thread computes four rows of `across` outputs.

@@ -58,7 +58,7 @@ impl ElementType {
     }
 }
 
-/// A type of buffer elements.
+/// A type that a buffer holds as elements.
 pub trait Element: Copy + Default + PartialEq + Send + Sync + core::fmt::Debug + 'static {
     /// The type's tag.
     const TYPE: ElementType;

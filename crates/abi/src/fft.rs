@@ -1,21 +1,21 @@
 //! Fast Fourier transforms of tiles: the order of their butterflies, which all devices share, and parameters.
 //!
 //! A tile of `w` columns and `h` rows of real samples is `w/2` columns of complex numbers: column `x` holds the samples
-//! of columns `x` (real part) and `x + w/2` (imaginary part). Along each axis it is a polynomial modulo `z^n - i`, for
-//! `n` complex numbers. For rows that makes the product of two polynomials the product of the real rows modulo
-//! `z^w + 1`, because `z^(w/2)` is `i`; no step separates the halves. Outputs that the modulus does not reach are those
-//! of the mask alone: overlap-save.
+//! of columns `x` (real part) and `x + w/2` (imaginary part). Along each axis, `n` complex numbers are a polynomial
+//! modulo `z^n - i`. Along rows the product of two such polynomials is the product of the real rows modulo `z^w + 1`,
+//! because `z^(w/2)` is `i`; no step separates the two halves. Outputs that do not wrap around are those of the linear
+//! correlation, and only these are stored (overlap-save).
 //!
 //! A butterfly splits a polynomial modulo `z^2m - c^2` into its remainders modulo `z^m - c` and `z^m + c`. Stage `l`
-//! splits `2^l` polynomials, and the number `c` of polynomial `b` is [`FFT_ROOTS`]`[2^l + b]`. After the last stage
-//! there is one number per root, which the mask's number multiplies; [`fft_join`] then goes back through the stages.
-//! Columns are split first, then rows; rows are joined first.
+//! splits `2^l` polynomials, and the root `c` of polynomial `b` is [`FFT_ROOTS`]`[2^l + b]`. After the last stage there
+//! is one number per root, which is multiplied by that of the mask; [`fft_join`] inverts the stages, from the last to
+//! the first. Columns are split first, then rows; rows are joined first.
 
 /// Sides of tiles, in samples.
 pub const FFT_SIDES: [u32; 4] = [128, 256, 512, 1024];
 
-/// Returns the side of tiles for masks of this many taps along the axis: at least half of it, less one, is new outputs.
-/// `None` for more taps than any side has room for.
+/// Returns the side of tiles, in samples, for masks of `taps` taps along the axis: at least half of the side is outputs.
+/// `None` for more than [`FFT_MOST_TAPS`] taps.
 pub const fn fft_side(taps: u32) -> Option<u32> {
     let mut n = 0;
     while n < FFT_SIDES.len() {
@@ -35,7 +35,7 @@ pub type Complex<T> = [T; 2];
 
 const ROOTS: usize = FFT_SIDES[FFT_SIDES.len() - 1] as usize;
 
-/// The numbers `c` of the butterflies, as f64; index 0 is unused.
+/// The roots `c` of the butterflies, as f64; index 0 is unused.
 pub static FFT_ROOTS_F64: [Complex<f64>; ROOTS] = roots();
 
 /// [`FFT_ROOTS_F64`], rounded to f32.
@@ -48,7 +48,7 @@ pub static FFT_ROOTS: [Complex<f32>; ROOTS] = {
     rounded
 };
 
-/// The roots of the first five stages, whose numbers a compiler may put into instructions.
+/// The roots of the first five stages, as constants that the compiler can put into instructions.
 pub const FFT_FIRST_ROOTS: [Complex<f32>; 32] = {
     let (mut first, mut n) = ([[0.0; 2]; 32], 0);
     while n < 32 {
@@ -58,8 +58,8 @@ pub const FFT_FIRST_ROOTS: [Complex<f32>; 32] = {
     first
 };
 
-/// Computes the roots by half angles, so that they are the same numbers everywhere: sines of a library may
-/// differ in the last bit.
+/// Computes the roots by half angles, so that they are the same numbers on every host: sines of mathematical libraries
+/// may differ in the last bit.
 const fn roots() -> [Complex<f64>; ROOTS] {
     let mut roots = [[0.0f64; 2]; ROOTS];
     // The first polynomial is modulo z^n - i.
@@ -95,8 +95,8 @@ const fn square_root(square: f64) -> f64 {
     root
 }
 
-/// The arithmetic of butterflies, on one number or on a vector of numbers at a time; every operation rounds once. A
-/// function `fma(a, b, c)` of f32 is one.
+/// The arithmetic of butterflies, on one number or on a vector of numbers; every operation rounds once. Any function
+/// `fma(a, b, c)` of f32 implements it.
 pub trait FftArithmetic<N: Copy>: Copy {
     /// Returns `a * b + c`.
     fn fma(self, a: N, b: N, c: N) -> N;
@@ -157,7 +157,7 @@ pub fn fft_split<N: Copy>(
     [[re, im], [by.fms(by.two(), low[0], re), by.fms(by.two(), low[1], im)]]
 }
 
-/// Goes back from [`fft_split`], times 2: returns the sum of both remainders, and their difference divided by the root,
+/// The inverse of [`fft_split`], times 2: returns the sum of both remainders, and their difference divided by the root,
 /// whose magnitude is 1.
 #[inline(always)]
 pub fn fft_join<N: Copy>(
@@ -187,7 +187,7 @@ pub const FFT_BLOCK_BYTES: u32 = FFT_BLOCK_NUMBERS * 8;
 /// Roots in a launch's taps, before the mask's transform.
 pub const FFT_ROOT_COUNT: u32 = ROOTS as u32;
 
-/// Returns the place of column `x` and row `y` of the mask's transform in the taps of the kernel of tiles, in complex
+/// Returns the place of column `x` and row `y` of the mask's transform in the taps of the one-pass kernel, in complex
 /// numbers after the roots: a thread reads two adjacent numbers, and adjacent threads adjacent pairs.
 pub const fn fft_place(x: u32, y: u32) -> u32 {
     let thread = y >> 4 | (x >> 3) << 3 | (y >> 2 & 3) << 6;
@@ -195,7 +195,7 @@ pub const fn fft_place(x: u32, y: u32) -> u32 {
     2 * (number / 2 * FFT_BLOCK + thread) + number % 2
 }
 
-/// As [`fft_place`], for the kernels of rows of `2^stages` numbers, in several passes.
+/// As [`fft_place`], for the kernels in three passes, for rows of `2^stages` numbers.
 pub const fn fft_rows_place(stages: u32, x: u32, y: u32) -> u32 {
     let (rows, low) = (FFT_BLOCK_NUMBERS >> stages, 10 - stages);
     let (block, line) = (y / rows, y % rows);
@@ -242,9 +242,10 @@ pub struct FftParams {
     pub tiles_y: u32,
     /// Columns of complex numbers per tile.
     pub columns: u32,
-    /// Number of the first tile of a launch of several passes; tiles are numbered by rows of tiles, tiles and channels.
+    /// Number of the first tile of a launch, for the kernels in three passes. Tiles are numbered by row of tiles, then
+    /// by tile, then by channel.
     pub first_tile: u32,
-    /// Tiles of such a launch.
+    /// Number of tiles of the launch, for the kernels in three passes.
     pub tiles: u32,
 }
 

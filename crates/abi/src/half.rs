@@ -1,5 +1,5 @@
-//! 16-bit floats, converted by integer operations on their bits, so that every device gives the same bits, NaN
-//! included.
+//! 16-bit floats, converted by integer operations on their bits, so that all devices return the same bits, for NaN,
+//! too.
 
 use crate::{Element, ElementType, FromSum, Pixel, Sample};
 use core::cmp::Ordering;
@@ -16,13 +16,13 @@ impl Half {
     /// Returns the f16 nearest to `value`, ties to even; infinity from 65520 on.
     #[inline(always)]
     pub fn from_f32(value: f32) -> Half {
-        /// Bits, as f32, of the least normal f16, 2^-14, and of 2^16, from which on the result is infinity.
+        /// Bits, as f32, of the least normal f16, 2^-14, and of 2^16; numbers from 2^16 on become infinity.
         const NORMAL: u32 = 0x3880_0000;
         const BEYOND: u32 = 0x4780_0000;
         let (sign, size) = ((value.to_bits() >> 16) & 0x8000, value.to_bits() & 0x7fff_ffff);
         // Rounds off the lowest 13 bits of the fraction; a carry correctly increments the exponent.
         let normal = (size.wrapping_add(0xfff + ((size >> 13) & 1)) >> 13).wrapping_sub((127 - 15) << 10);
-        // At 0.5 the spacing of f32 is 2^-24, the spacing of subnormal f16.
+        // From 0.5 on, the spacing of f32 is 2^-24, that of subnormal f16.
         let small = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
         let finite = if size < NORMAL { small } else { normal };
         let limited = if size < BEYOND { finite } else { 0x7c00 };
@@ -31,7 +31,7 @@ impl Half {
     }
 }
 
-/// Implements the traits of samples for a type that holds the bits of an f16.
+/// Implements the sample traits for a type that holds the bits of an f16.
 macro_rules! half {
     ($type:ty: $bits:expr, $of:expr) => {
         impl Element for $type {

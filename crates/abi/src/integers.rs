@@ -10,7 +10,7 @@ pub struct Bool(
     pub u8,
 );
 
-// SAFETY: one byte, of which every value is allowed.
+// SAFETY: the type is one byte, and every value of the byte is valid.
 #[cfg(feature = "host")]
 #[allow(unsafe_code)]
 unsafe impl bytemuck::Zeroable for Bool {}
@@ -54,9 +54,9 @@ impl Sample for Bool {
     }
 }
 
-/// Integers of 32 and 64 bits in the order of unsigned ones.
+/// Integers of 32 and 64 bits, mapped to unsigned integers in the same order.
 pub trait Ordered {
-    /// Returns the integer less the least of its type.
+    /// Returns the integer minus the least of its type.
     fn order(self) -> u64;
 }
 
@@ -104,13 +104,14 @@ fn half_even(value: f64) -> f64 {
 /// 2^63.
 const MIDDLE: f64 = 9223372036854775808.0;
 
-/// Returns a number's integer part modulo 2^64.
+/// Returns the integer part of a number, modulo 2^64.
 #[inline(always)]
 fn modulo(value: f64) -> u64 {
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32 - 1075;
     let digits = bits & ((1 << 52) - 1) | 1 << 52;
-    // Numbers below 1 have no whole part, and those from 2^117 on, with infinities and NaN, are multiples of 2^64.
+    // Numbers below 1 have the integer part 0; those from 2^117 on are multiples of 2^64; infinities and NaN give 0,
+    // too.
     let whole = match exponent {
         0..64 => digits << exponent,
         -52..0 => digits >> -exponent,

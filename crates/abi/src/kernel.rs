@@ -93,13 +93,12 @@ pub enum SharedMemory {
 }
 
 impl SharedMemory {
-    /// Returns the bytes per block for a mask of this width and height. Where they depend on more, assumes one
-    /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
+    /// Returns the bytes per block for a mask of this width and height. If they also depend on other parameters, these
+    /// are assumed: one channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
-    /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread, if windows
-    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel
-    /// ([`RowsTile`](SharedMemory::RowsTile)), and one channel and the longest pieces
-    /// ([`OrderedTile`](SharedMemory::OrderedTile)).
+    /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread if windows fit into it
+    /// ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile)), and one
+    /// channel and the longest pieces ([`OrderedTile`](SharedMemory::OrderedTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -154,7 +153,7 @@ pub struct KernelFacts {
     pub program: &'static str,
     /// Variant to which it belongs, as `--variant` names it.
     pub variant: &'static str,
-    /// Stage of the variant; empty where the variant has one kernel per pair of types.
+    /// Stage of the variant; empty if the variant has one kernel per pair of types.
     pub stage: &'static str,
     /// Kind of its source.
     pub source: SourceSpace,
@@ -168,8 +167,8 @@ pub struct KernelFacts {
     pub block: [u32; 2],
     /// Shared memory per block.
     pub shared: SharedMemory,
-    /// Barriers per thread, with loops of fixed length unrolled: their number in the PTX for the oldest
-    /// targets, and for sm_90.
+    /// Number of barriers in the PTX, in which loops of fixed length are unrolled: for the oldest target, and for
+    /// sm_90.
     pub barriers: [u32; 2],
     /// Minimum resident blocks per multiprocessor (`.minnctapersm`), for which the assembler limits registers.
     pub residents: u32,

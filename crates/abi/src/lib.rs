@@ -1,7 +1,7 @@
 //! Definitions that the host and the kernels share, each written once.
 //!
-//! `no_std`, and free of `unsafe` but for the promise that a bool's byte is plain memory, and for the GPU's instruction
-//! that rounds sums: this crate is compiled for the host and for the GPU.
+//! The crate is compiled for the host and for the GPU, `no_std`. It has no `unsafe` code except for the promise that a
+//! bool's byte is plain memory, and the GPU's instruction that rounds sums.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![deny(unsafe_code)]

@@ -25,7 +25,7 @@ pub const WORDS_AT_ONCE: u64 = 4;
 /// Vector loads that a thread of the read kernel has in flight.
 pub const READS_IN_FLIGHT: u64 = 4;
 
-/// Independent sums per thread of the FFMA kernel: each depends only on itself.
+/// Independent sums per thread of the FFMA kernel, so that its multiply-adds overlap.
 pub const FFMA_CHAINS: usize = 8;
 
 /// FFMA instructions per thread in a round of the FFMA kernel: enough to make the loop overhead negligible.

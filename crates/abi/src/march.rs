@@ -29,14 +29,14 @@ pub struct MarchParams {
     pub border: u32,
     /// Value outside the image, where the border is constant.
     pub constant: f32,
-    /// Input rows that the ring prefetches. A parameter, as the next field, so that the compiler does not unroll for
-    /// it.
+    /// Input rows that the ring prefetches. This and the next field are parameters, so that the compiler does not
+    /// unroll the loops over them.
     pub ahead: u32,
     /// Height of the mask minus 1, in rows.
     pub halo_rows: u32,
     /// Alignment, in bytes, of each thread's outputs and of the ends of output rows: 16 or a smaller power of two.
     pub aligned: u32,
-    /// Error bound of an f32 sum of bytes; 0 where such sums are exact.
+    /// Error bound of an f32 sum of bytes; 0 if all such sums are exact.
     pub slack: f32,
 }
 
@@ -49,7 +49,7 @@ pub const MARCH_ROWS: u32 = 768;
 /// Most packed words outside the image per row of a block of the marching kernels.
 pub const MARCH_BESIDE: u32 = 64;
 
-/// Input rows that the marching kernels prefetch while one is used.
+/// Input rows that the marching kernels prefetch while they process one.
 pub const MARCH_AHEAD: u32 = 7;
 
 /// Returns the samples per 16 bytes, the unit in which the marching kernels copy rows.
@@ -66,8 +66,8 @@ pub enum MarchSums {
     Doubles,
 }
 
-/// Returns the adjacent outputs per thread of the marching kernels: 16 bytes, or fewer where the accumulators would
-/// take too many registers.
+/// Returns the adjacent outputs per thread of the marching kernels: 16 bytes of outputs, or fewer if the accumulators
+/// would take too many registers.
 pub const fn march_across(src: ElementType, sums: MarchSums, dense: bool, side: u32) -> u32 {
     match (sums, src) {
         (MarchSums::Doubles, _) => {
@@ -85,8 +85,9 @@ pub const fn march_across(src: ElementType, sums: MarchSums, dense: bool, side: 
     }
 }
 
-/// Returns the stages of the marching kernels' ring, one input row each, a power of two: the prefetched rows, and for
-/// bytes summed in f32 also the rows under the mask, from which doubtful sums are computed again.
+/// Returns the number of stages of the marching kernels' ring, one input row each, a power of two: room for the
+/// prefetched rows, and for bytes summed in f32 also for the rows under the mask, from which doubtful sums are computed
+/// again.
 pub const fn march_stages(src: ElementType, sums: MarchSums, side: u32) -> u32 {
     match (sums, src) {
         (MarchSums::Floats, ElementType::U8) => (side + MARCH_AHEAD).next_power_of_two(),
@@ -94,20 +95,19 @@ pub const fn march_stages(src: ElementType, sums: MarchSums, side: u32) -> u32 {
     }
 }
 
-/// Returns the samples between the start of a strip's input and the first that its first output needs, so that input
-/// and output start at multiples of 16 bytes where the mask of `side` columns is anchored at its centre.
+/// Returns the number of samples of a strip's input before the first sample that its first output needs. With it, input
+/// and output both start at multiples of 16 bytes if the mask of `side` columns is anchored at its centre.
 pub const fn march_lead(src: ElementType, side: u32, channels: u32) -> u32 {
     side / 2 * channels * (march_piece(src) - 1) % march_piece(src)
 }
 
-/// Returns the samples per row of a strip's input, where threads have `across` outputs: all that they need, in whole
-/// multiples of 16 bytes.
+/// Returns the samples per row of a strip's input, a multiple of 16 bytes, if each thread has `across` outputs.
 pub const fn march_samples(src: ElementType, across: u32, side: u32, channels: u32) -> u32 {
     let needed = march_lead(src, side, channels) + MARCH_BLOCK * across + (side - 1) * channels;
     needed.next_multiple_of(march_piece(src)) + march_spare(src)
 }
 
-/// Returns the extra samples of a row, for rows that start inside a word.
+/// Returns the additional samples per row for rows that start inside a word.
 pub const fn march_spare(src: ElementType) -> u32 {
     if src.size_bytes() < 4 { march_piece(src) } else { 0 }
 }

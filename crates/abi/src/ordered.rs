@@ -12,21 +12,21 @@ pub const fn ordered_place(index: u32) -> u32 {
 /// Threads per block of the kernels that sum windows of floats down columns.
 pub const ORDERED_BLOCK: u32 = 128;
 
-/// Elements from one chunk of a row to the next in shared memory: one more, against bank conflicts.
+/// Pitch of the chunks of a row in shared memory, in elements: one more than a chunk, against bank conflicts.
 pub const ORDERED_PITCH: u32 = BOX_CHUNK + 1;
 
 /// Most chunks of rows per block of these kernels.
 pub const ORDERED_STEPS: u32 = 8;
 
-/// Returns the most samples per piece of a row, of `terms` terms: those whose totals fit a thread's registers.
+/// Returns the most samples per piece of a row, for `terms` terms: as many as totals fit into the threads' registers.
 pub const fn ordered_piece(terms: u32) -> u32 {
     8 / terms * WINDOWS_BLOCK
 }
 
-/// Shared memory layout of a block that sums along rows. Per row of a step and term: heads (sums of the windows' first
-/// chunks), tails (of their last ones), two sums of chunks between per chunk of heads, and the totals of a tile. Then
-/// the tile: some of the input chunks under the piece's windows, of all rows of a step, as f32 or f64. In all of these
-/// the channels are apart.
+/// Shared memory layout of a block that sums along rows. Per row of a step and term: heads (suffix sums of chunks in
+/// which windows start), tails (prefix sums of chunks in which they end), two middles per chunk of heads, and the
+/// totals of a tile's chunks. Then the tile: some of the input chunks under the piece's windows, for all rows of a
+/// step, as f32 or f64. Each channel is a separate plane in all of these.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OrderedTile {
@@ -67,7 +67,7 @@ impl OrderedTile {
 
 /// Parameters of the kernels that sum windows of floats.
 ///
-/// Chunks of rows are counted as those of [`BOX_CHUNK`]: chunk 0 starts at the image's first row.
+/// Chunks of rows are numbered as for [`BOX_CHUNK`]: chunk 0 starts at the image's first row.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct OrderedParams {
@@ -82,7 +82,7 @@ pub struct OrderedParams {
     pub totals_step: u32,
     /// First chunk of rows in that buffer.
     pub first_chunk: i32,
-    /// Chunks of rows in that buffer: those that lie between the first and the last chunk of a window.
+    /// Number of chunks of rows in that buffer: all that lie between the first and the last chunk of some window.
     pub chunks: u32,
     /// Input row stride, in samples.
     pub row_stride: u32,
@@ -106,7 +106,7 @@ pub struct OrderedParams {
     pub origin_x: i32,
     /// Input row of the first window's first pixel.
     pub origin_y: i32,
-    /// Chunks of rows per block that sums down columns.
+    /// Chunks of output rows per block that sums down columns.
     pub steps: u32,
     /// Layout of the shared memory of a block that sums along rows.
     pub tile: OrderedTile,

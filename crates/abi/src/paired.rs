@@ -2,8 +2,8 @@
 
 use crate::{ElementType, MarchParams, MarchSums, PointwiseParams, SharedMemory, march_bytes, tap_stride};
 
-/// A filter of the image, or the image itself, as an operand of the paired kernels: which of the kernel's taps along
-/// each axis it has, one bit per tap. Without any bit it is the image itself, under the middle taps.
+/// An operand of the paired kernels, a filter of the image or the image itself: one bit for each of the kernel's taps
+/// along an axis that the filter has. Without any bit, the operand is the image itself, under the middle taps.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PairedPart {
@@ -29,9 +29,9 @@ pub enum PairedOp {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PairedParams {
-    /// The weights and the threshold, and whether there is a second part; the rest is 0.
+    /// The weights and the threshold, and whether there is a second part; the other fields are 0.
     pub point: PointwiseParams,
-    /// The march. Its `aligned` holds for the output's type.
+    /// Parameters of the march; `aligned` is the alignment of the outputs, whose type may differ from the input's.
     pub march: MarchParams,
     /// Number of the [`PairedOp`].
     pub op: u32,
@@ -39,7 +39,7 @@ pub struct PairedParams {
     pub x: PairedPart,
     /// The second part.
     pub y: PairedPart,
-    /// Outputs per thread. A parameter, so that the assembler does not unroll for it.
+    /// Outputs per thread. A parameter, so that the assembler does not unroll the loop over them.
     pub across: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
@@ -48,14 +48,14 @@ pub struct PairedParams {
 /// Sides of the paired kernels' windows; a part may have fewer taps.
 pub const PAIRED_SIDES: [u32; 6] = [3, 5, 7, 9, 13, 17];
 
-/// Returns whether a kernel skips the taps that a part does not have. Others multiply by taps of 0, which leaves sums
-/// of finite samples as they are; so of f32 they take only parts that have all taps.
+/// Returns whether a kernel skips the taps that a part does not have. The other kernels multiply by taps of 0, which
+/// does not change sums of finite samples; so for f32 they take only parts that have all taps.
 pub const fn paired_skips(src: ElementType, side: u32) -> bool {
     matches!(src, ElementType::F32) && side >= 9
 }
 
-/// Returns the adjacent outputs per thread of the paired kernels: 16 bytes, or fewer where the accumulators of both
-/// parts would take too many registers.
+/// Returns the adjacent outputs per thread of the paired kernels: 16 bytes of outputs, or fewer if the accumulators of
+/// both parts would take too many registers.
 pub const fn paired_across(dst: ElementType, side: u32) -> u32 {
     if matches!(dst, ElementType::U8) && side <= 7 { 8 } else { 4 }
 }
@@ -65,7 +65,7 @@ pub const fn paired_taps(side: u32) -> u32 {
     4 * tap_stride(side)
 }
 
-/// Returns the shared memory per block: that of a march, and all taps where some are skipped.
+/// Returns the shared memory per block: that of a march, and all taps if some may be skipped.
 pub(crate) const fn pairing(src: ElementType, dst: ElementType, side: u32, channels: u32) -> SharedMemory {
     let taps = if paired_skips(src, side) { paired_taps(side) * 4 } else { 0 };
     SharedMemory::Bytes(march_bytes(src, MarchSums::Floats, paired_across(dst, side), side, channels) + taps)

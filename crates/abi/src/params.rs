@@ -39,16 +39,16 @@ pub const DOUBLE_REST: f64 = (1u64 << 32) as f64;
 #[derive(Clone, Copy)]
 pub struct Taps<const N: usize>(pub [f32; N]);
 
-/// Meaning of a grid's layers (the blocks of one z): further rows of blocks of one image, or the images of a batch.
+/// Meaning of a grid's layers (blocks with equal z): further rows of blocks of one image, or the images of a batch.
 /// Every kernel takes this struct after its own parameters.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Layers {
-    /// Rows of blocks per layer; 0 where layers are images.
+    /// Rows of blocks per layer; 0 if layers are images.
     pub rows: u32,
-    /// Source stride between layers, in units of [`IMAGE_ALIGNMENT`] bytes; 0 where layers are rows of blocks.
+    /// Source stride between layers, in units of [`IMAGE_ALIGNMENT`] bytes; 0 if layers are rows of blocks.
     pub src_step: u32,
-    /// Destination stride between layers, in the same unit; 0 where layers are rows of blocks.
+    /// Destination stride between layers, in the same unit; 0 if layers are rows of blocks.
     pub dst_step: u32,
 }
 
@@ -139,8 +139,8 @@ params! {
 }
 
 impl Params {
-    /// Returns the parameters for a batch. `of` maps the number of a buffer that holds a part per image to the stride
-    /// between these parts, in units of [`IMAGE_ALIGNMENT`] bytes. Parameters without such a buffer stay as they are.
+    /// Returns the parameters for a batch. `of` maps the number of a buffer that holds one part per image to the stride
+    /// between these parts, in units of [`IMAGE_ALIGNMENT`] bytes. Parameters without such a buffer do not change.
     pub fn with_steps(self, of: impl Fn(usize) -> u32) -> Params {
         match self {
             Params::PointwiseParams(p) => {
@@ -156,7 +156,7 @@ impl Params {
         }
     }
 
-    /// Returns the parameters with the number of a buffer replaced by its address, where they contain one.
+    /// Returns the parameters with the numbers of buffers replaced by their addresses, if they contain any.
     pub fn with_addresses(self, of: impl Fn(usize) -> u64) -> Params {
         match self {
             Params::HistogramTotalsParams(p) => {

@@ -5,8 +5,8 @@ use crate::{Cast, Element};
 
 /// A type in which weighted samples are summed.
 ///
-/// Results of type f32 are summed in f32. Integer results are summed in f64, so that rounding
-/// sees the sum itself and not the noise of the summation.
+/// Results of type f32 are summed in f32. Integer results are summed in f64, so that their rounding is that of the sum,
+/// undisturbed by errors of the summation.
 pub trait Accumulator: Sample {
     /// The zero with which every sum starts.
     const ZERO: Self;
@@ -44,10 +44,10 @@ impl Accumulator for f64 {
 pub trait Sample: Element + PartialOrd {
     /// Returns the sample's value; exact except for f64 and for integers beyond 2^24.
     fn to_f32(self) -> f32;
-    /// Returns the sample's value; exact except for integers beyond 2^53, of which it is the nearest f64.
+    /// Returns the sample's value; exact except for integers beyond 2^53, for which it is the nearest f64.
     fn to_f64(self) -> f64;
-    /// Returns the greatest f64 that is not above the sample; infinity for an integer above `last`. So an integer of 64
-    /// bits is in the same bin between f64 edges, of which `last` is the last, as its exact value.
+    /// Returns the greatest f64 that is not above the sample; infinity for an integer above `last`, the last of f64
+    /// edges. So a 64-bit integer is in the same bin between these edges as its exact value.
     #[inline(always)]
     fn to_f64_below(self, last: f64) -> f64 {
         let _ = last;
@@ -91,11 +91,11 @@ impl FromSum<f64> for f64 {
     }
 }
 
-/// A type of pixel samples, with the accumulator that results of this type are summed in.
+/// A sample type of images, and the accumulator of results of this type.
 pub trait Pixel: Sample + FromSum<Self::Sum> {
     /// f32 for f16 and f32, f64 for the integers and for f64.
     type Sum: Accumulator;
-    /// Converts a number; `cast` says how it becomes an integer.
+    /// Converts a number; `cast` selects rounding and overflow of integers.
     #[inline(always)]
     fn cast(value: f64, cast: Cast) -> Self {
         let _ = cast;
@@ -120,7 +120,7 @@ macro_rules! rounded {
         {
             let number = if $sum.is_nan() { 0.0 } else { $sum };
             let rounded: u16;
-            // SAFETY: it writes a register. It saturates, and makes a sample of 8 bits one of 16.
+            // SAFETY: the instruction only writes a register. It saturates; an 8-bit result is in 16 bits.
             #[allow(unsafe_code)]
             unsafe {
                 core::arch::asm!(
@@ -135,7 +135,7 @@ macro_rules! rounded {
         #[cfg(not(target_arch = "nvptx64"))]
         {
             let (low, high) = (<$type>::MIN as $float, <$type>::MAX as $float);
-            // Comparisons with NaN are false, so that NaN stays one.
+            // Comparisons with NaN are false, so that NaN stays NaN.
             let inside = if $sum < low { low } else if $sum > high { high } else { $sum };
             // The integer is in the low bits: hosts have no vector instruction for the cast.
             let rounded: $float = inside + $magic;

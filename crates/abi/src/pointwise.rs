@@ -51,7 +51,7 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
         power -= 1;
         sum = fma(sum, square, ARCTAN[power]);
     }
-    // The multiple of a quarter turn to which the angle of t is added, or from which it is subtracted.
+    // The angle of t is added to a multiple of a quarter turn, or subtracted from it.
     let behind = x.is_sign_negative();
     let base = match (steep, behind) {
         (false, false) => 0.0,
@@ -59,7 +59,7 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
         (true, _) => FRAC_PI_2,
     };
     let angle = fma(if steep == behind { t } else { -t }, sum, base);
-    // Comparisons with NaN are false, so some NaN would be lost above.
+    // Comparisons with NaN are false, so the branches above would lose some NaN.
     if x.is_nan() || y.is_nan() { f64::NAN } else { angle.copysign(y) }
 }
 
@@ -77,8 +77,8 @@ pub struct PointwiseParams {
     pub b: f64,
     /// Addend.
     pub c: f64,
-    /// Samples of the first image stay as they are where the two images differ by less than this; where integers become
-    /// f64, the last edge of the bins.
+    /// Where the two images differ by less than this, the result is the first image's sample. In conversions of
+    /// integers to f64, the last edge of the bins.
     pub threshold: f64,
     /// Whether there is a second image: 0 or 1.
     pub two: u32,
@@ -86,8 +86,8 @@ pub struct PointwiseParams {
     pub channels: u32,
     /// Stride between the second images of a batch, in units of [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
     pub second_step: u32,
-    /// Where numbers become integers, [`Cast::code`](crate::Cast::code); where integers become f64, whether they become
-    /// the greatest that is not above them: 0 or 1.
+    /// In conversions to integers, [`Cast::code`](crate::Cast::code). In conversions of integers to f64, whether the
+    /// result is the greatest f64 that is not above the integer: 0 or 1.
     pub code: u32,
 }
 

@@ -3,7 +3,7 @@
 /// Threads per block of the kernel that sums integers.
 pub const TOTALS_BLOCK: u32 = 256;
 
-/// Blocks per channel of that kernel, at most.
+/// Most blocks per channel of that kernel.
 pub const TOTALS_BLOCKS: u32 = 256;
 
 /// Words of 64 bits in [`IntegerTotals::words`].
@@ -21,8 +21,8 @@ pub struct TotalsParams {
     pub blocks: u32,
 }
 
-/// The least and the greatest of some unsigned integers, and the sums of them and of their squares, by halves of 32
-/// bits: `v = high * 2^32 + low`. Integers of up to 2^60 samples do not overflow it.
+/// The least and the greatest of a set of unsigned integers, and exact sums of the integers and of their squares, by
+/// halves of 32 bits: `v = high * 2^32 + low`. The sums of up to 2^60 integers do not overflow.
 ///
 /// ```
 /// use apron_abi::IntegerTotals;

@@ -6,7 +6,7 @@ pub const WINDOWS_BLOCK: u32 = 256;
 /// Rows per chunk whose column sums are computed once for all blocks.
 pub const WINDOWS_CHUNK: u32 = 16;
 
-/// Adjacent pixels whose samples of one channel belong to a thread: a quad.
+/// Samples per quad: adjacent samples that a thread loads together.
 pub const WINDOWS_QUAD: u32 = 4;
 
 /// Most output rows per step of a block that slides: one per warp.
@@ -18,8 +18,8 @@ pub const WINDOWS_TOGETHER: u32 = 8;
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// Shared memory layout of a block that slides: for each row of a step, the sums of its columns, each term apart and in
-/// it each channel, a plane; then, for each row, its outputs; and a list of samples.
+/// Shared memory layout of a block that slides: the column sums of each row of a step, one plane per term and channel;
+/// then the outputs of each row; then the border map of the quads.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SlidingTile {
@@ -33,15 +33,15 @@ pub struct SlidingTile {
     pub rows: u32,
     /// Pixels per segment: the windows along a row that one lane computes.
     pub segment: u32,
-    /// Whole segments that a window spans, and pixels beyond these.
+    /// Whole segments that a window spans, and the number of pixels beyond them.
     pub window: [u32; 2],
     /// Sums per plane.
     pub plane: u32,
     /// Offset of the outputs, in bytes.
     pub outputs_at: u32,
-    /// Outputs from one row to the next.
+    /// Pitch of the rows of outputs, in outputs.
     pub outputs: u32,
-    /// Offset of the list of the image's samples that replace those of the quads, in bytes.
+    /// Offset of the border map, in bytes: the image's samples that replace those of the quads.
     pub list_at: u32,
     /// Total size, in bytes.
     pub bytes: u32,
@@ -49,18 +49,18 @@ pub struct SlidingTile {
 
 impl SlidingTile {
     /// Returns the layout for steps of `rows` rows, with `quads` quads per thread, in blocks of `channels` channels,
-    /// with windows of `width` pixels: `terms` sums of `sum_bytes` bytes per sample. The strip is as wide as there is
-    /// room, which may be 0.
+    /// with windows of `width` pixels: `terms` sums of `sum_bytes` bytes per sample. The strip is as wide as the quads
+    /// allow, possibly 0.
     pub const fn of([rows, quads]: [u32; 2], width: u32, channels: u32, [terms, sum_bytes]: [u32; 2]) -> SlidingTile {
         let samples = quads * WINDOWS_BLOCK * WINDOWS_QUAD;
-        // The pixels of a strip may begin in its first quad. An odd pitch of the lanes' segments avoids bank conflicts;
-        // a lane computes whole quads, and the last one has a pixel of the next segment.
+        // The first pixel of a strip may be inside its first quad. The segments of lanes have an odd number of pixels,
+        // against bank conflicts; a lane computes whole quads, the last of which has one pixel of the next segment.
         let pixels = (samples - WINDOWS_QUAD) / channels;
         let segment = (pixels / (LANES / channels) + 1) / WINDOWS_TOGETHER * WINDOWS_TOGETHER - 1;
-        // Sums are loaded for windows after the last one, too.
+        // Lanes also load the sums under windows after the last one.
         let whole = segment * (LANES / channels);
         let reach = if whole < pixels - WINDOWS_TOGETHER { whole } else { pixels - WINDOWS_TOGETHER };
-        // Planes of several channels begin in as many parts of the banks.
+        // The planes of several channels begin in different parts of the banks.
         let plane = match channels {
             1 => samples,
             _ => (samples / channels).next_multiple_of(LANES) + LANES / channels,
@@ -92,14 +92,14 @@ pub struct SlidingParams {
     pub row_stride: u32,
     /// Factor of a window's sum.
     pub factor: f64,
-    /// Divisor of a window's sum, where the factor is its reciprocal; else 0.
+    /// Divisor of a window's sum, if `factor` is its reciprocal; otherwise 0.
     pub divisor: f64,
     /// The buffer of column sums of chunks of rows: its number in the recipe, then its address.
     pub totals: u64,
     /// Stride between the images of a batch in that buffer, in units of
     /// [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
     pub totals_step: u32,
-    /// Chunks of rows in that buffer; 0 where blocks sum all rows of their first windows themselves.
+    /// Number of chunks of rows in that buffer; 0 if blocks sum all rows of their first windows.
     pub chunks: u32,
     /// Value outside the image, where the border is constant.
     pub constant: i32,
@@ -127,7 +127,7 @@ pub struct SlidingParams {
     pub rows: u32,
     /// Whether one multiply-add rounds every sum to its output, 0 or 1.
     pub plain: u32,
-    /// An integer factor that makes outputs of sums, if it is not 0: `((sum + bias) * multiplier) >> (32 + shift)`.
+    /// If not 0, the outputs are computed in integers: `((sum + bias) * multiplier) >> (32 + shift)`.
     pub multiplier: u32,
     /// See `multiplier`.
     pub shift: u32,

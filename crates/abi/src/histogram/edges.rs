@@ -1,21 +1,20 @@
-//! Which of equally spaced edges is nearest to a number: one formula for the plan, which proves that it leads to the
-//! right bin, and for the kernel, which relies on that.
+//! The nearest of equally spaced edges: one formula, which the plan proves to give the right bin, and on which the
+//! kernel relies.
 
-/// At 2^23 the spacing of f32 is 1: the addition rounds to an integer, which the lowest bits then hold.
+/// 2^23, from which on the spacing of f32 is 1: adding it rounds to an integer, in the lowest bits of the sum.
 const MAGIC: f32 = 8_388_608.0;
 
 /// Returns the number of the edge nearest to `x`, where edge 0 is at `low` and there are `per_unit` edges per unit.
 /// `fma` is `a * b + c`, rounded once.
 ///
-/// It is monotonic in `x`: the difference, the product with a number that is not negative, and the sum are each
+/// The result is monotonic in `x`: the difference, the product with a number that is not negative, and the sum are each
 /// rounded, and rounding is monotonic. For NaN, and below `low`, the result is arbitrary.
 #[inline(always)]
 pub fn nearest_edge(x: f32, low: f32, per_unit: f32, fma: impl FnOnce(f32, f32, f32) -> f32) -> u32 {
     fma(x - low, per_unit, MAGIC).to_bits().wrapping_sub(MAGIC.to_bits())
 }
 
-/// Bins of one width between f32 edges, and how far a sample's place among them, computed in f32, may be from the exact
-/// one.
+/// Bins of equal width between f32 edges, and the error bound of a sample's place among them, computed in f32.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Spacing {
@@ -23,18 +22,18 @@ pub struct Spacing {
     pub low: f32,
     /// Largest sample of the last bin.
     pub last: f32,
-    /// Bins per unit of sample value; 0 where the bins are not of one width.
+    /// Bins per unit of sample value; 0 if the bins do not have equal width.
     pub per_unit: f32,
-    /// Samples whose place is less than this from an edge are compared with it.
+    /// Samples whose place is closer than this to an edge, in bins, are compared with the edge.
     pub margin: f32,
 }
 
-/// The bin of a sample, or the edge that tells it.
+/// The bin of a sample, or the edge with which the sample must be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// The sample is in this bin.
     Bin(u32),
-    /// The sample is in the bin of this number if it is not below the edge of this number, otherwise in the bin before.
+    /// The sample is in this bin if it is not below the lower edge of the bin, otherwise in the bin before.
     Edge(u32),
     /// The sample is outside, or NaN.
     Outside,

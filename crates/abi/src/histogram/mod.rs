@@ -18,19 +18,19 @@ pub struct HistogramPartialParams {
     pub reserved: u32,
 }
 
-/// Number of vector loads per thread, of [`WORDS_AT_ONCE`](crate::WORDS_AT_ONCE) words each: each thread strides by
-/// the whole grid.
+/// Number of vector loads per thread, of [`WORDS_AT_ONCE`](crate::WORDS_AT_ONCE) words each. Each thread strides by the
+/// whole grid.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Rounds {
-    /// Loads of every thread.
+    /// Loads per thread.
     pub whole: u32,
     /// Number of threads with one load more: the first ones.
     pub rest: u32,
 }
 
 impl Rounds {
-    /// Distributes `reads` loads over `threads` threads; `None` if there are more per thread than a u32 counts.
+    /// Distributes `reads` loads over `threads` threads; `None` for 2^32 loads per thread or more.
     pub const fn of(reads: u64, threads: u32) -> Option<Rounds> {
         let whole = reads / threads as u64;
         if whole >= u32::MAX as u64 {
@@ -138,7 +138,7 @@ pub struct HistogramScatterParams {
     pub channels: u32,
     /// Samples per pixel.
     pub step: u32,
-    /// The bins, if they are of one width.
+    /// The bins, if they have equal width.
     pub spacing: Spacing,
 }
 
@@ -162,7 +162,7 @@ pub struct HistogramValuesParams {
     pub cells: u32,
     /// Cells per slice.
     pub slice: u32,
-    /// Bins of one width, which are the cells of f32 samples.
+    /// Bins of equal width: the cells of f32 samples.
     pub spacing: Spacing,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
@@ -180,8 +180,8 @@ pub struct HistogramDigitsParams {
     pub rounds: Rounds,
     /// Channels whose prefixes differ: sample `i` belongs to channel `i % channels`.
     pub channels: u32,
-    /// Number of prefixes of the upper half, over all channels, whose next digit has a set of its own; 0 where the
-    /// upper half is the whole prefix.
+    /// Number of upper halves, over all channels, that each have a set of next digits; 0 if an upper half is the whole
+    /// prefix.
     pub halves: u32,
     /// Number of whole prefixes, each with [`DIGITS`] counters.
     pub slots: u32,
@@ -227,7 +227,7 @@ pub struct HistogramBinsParams {
 pub struct HistogramPlacesParams {
     /// Number of samples.
     pub samples: u64,
-    /// Bins per unit, where they are of one width; otherwise 0.
+    /// Bins per unit of sample value; 0 if the bins do not have equal width.
     pub per_width: f64,
     /// Number of bins.
     pub bins: u32,
@@ -235,16 +235,16 @@ pub struct HistogramPlacesParams {
     pub reserved: u32,
 }
 
-/// A column of a histogram of many dimensions. A launch finds it among its taps, before the edges.
+/// A column of a histogram of many dimensions. The launch's taps begin with the columns, followed by the edges.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct JointColumn {
-    /// Bins of one width; those of others, and of f64 samples, are searched.
+    /// Bins of equal width; other bins, and those of f64 samples, are searched.
     pub spacing: Spacing,
-    /// Number of the sample in its row.
+    /// Index of the column's sample in its row.
     pub column: u32,
     /// Number of bins.
     pub bins: u32,
-    /// Number of the tap that is the first bin's lower edge, of f64 in pairs of taps.
+    /// Index of the tap of the first bin's lower edge; for f64, in pairs of taps.
     pub first: u32,
 }
 
@@ -305,7 +305,7 @@ pub struct HistogramWeightsParams {
     pub bins: u32,
     /// Slices of these bins, [`WEIGHTS_BLOCK`](crate::WEIGHTS_BLOCK) bins each.
     pub slices: u32,
-    /// Adjacent samples per pixel: 1 where channels are separate.
+    /// Adjacent samples per pixel; 1 if channels are summed separately.
     pub channels: u32,
     /// Channels that are summed separately: all of them, or 1.
     pub apart: u32,
@@ -332,13 +332,13 @@ pub const HISTOGRAM_COLUMNS: u32 = 32;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
 
-/// Lowest bits of a total to which all blocks of a launch add: they hold the count. The bits above count the blocks
-/// that have added theirs, so that the last one recognizes itself.
+/// Number of low bits of a total that hold its count. The bits above are the number of blocks that have added to the
+/// total, from which the last block knows that it is the last.
 pub const TOTAL_BITS: u32 = 48;
 
 /// Returns the index of the total of a cell (a bin of a channel) among the totals of `cells` cells. The L2 cache adds
-/// to 32 bytes at once: for up to 1024 cells, each of its lines of 128 bytes holds four totals only, so that the
-/// blocks, which all add at about the same time, rarely contend for a line. With more cells they rarely do so anyway.
+/// to 32 bytes at once. For up to 1024 cells, each cache line of 128 bytes holds only four totals, so that the blocks,
+/// which all add at about the same time, rarely contend for a line. With more cells contention is rare anyway.
 pub const fn total_of(cell: u32, cells: u32) -> u64 {
     if cells <= 4 * BYTE_BINS { (cell / 4 * 16 + cell % 4) as u64 } else { cell as u64 }
 }
@@ -355,9 +355,9 @@ pub const EDGES_BLOCK: u32 = 1024;
 /// Threads per block of the kernel that finds the least and the largest sample: a power of two.
 pub const EXTREMES_BLOCK: u32 = 256;
 
-/// Returns the first row of counters of a channel in the kernels that count between edges: a row for samples below
-/// its bins. The rows of its bins follow, and two for other samples outside its range; the last is the next channel's
-/// first.
+/// Returns the first row of counters of a channel in the kernels that count between edges: the row for samples below
+/// the bins. The rows of the bins follow, then two for other samples outside the range, the second of which is also the
+/// first row of the next channel.
 pub const fn channel_row(bins: u32, channel: u32) -> u32 {
     channel * (bins + 2)
 }
@@ -375,11 +375,11 @@ pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
 /// Threads per block of the kernels that count cells by slices.
 pub const SLICES_BLOCK: u32 = 1024;
 
-/// Cells per slice: their counters fit into the shared memory of every GPU.
+/// Cells per slice: their counters, 64 KiB, fit into the shared memory of every GPU.
 pub const SLICE_CELLS: u32 = 16 * 1024;
 
-/// Most slices of the kernels that compute a sample's cell, of f32 samples: with more, reading the image once per slice
-/// takes longer than adding to totals in global memory.
+/// Most slices, for f32 samples, of the kernels that compute a sample's cell: with more, reading the image once per
+/// slice takes longer than adding to totals in global memory.
 pub const MOST_SLICES: u32 = 4;
 
 /// Threads per block of the kernels that write bins.
@@ -391,5 +391,5 @@ pub const WEIGHTS_BLOCK: u32 = 256;
 /// Samples per block of that kernel, which sums them from 0.
 pub const WEIGHTS_SAMPLES: u32 = 65536;
 
-/// Samples that such a block holds in shared memory at a time.
+/// Samples that a block of that kernel holds in shared memory at a time.
 pub const WEIGHTS_BATCH: u32 = 1024;

@@ -1,6 +1,6 @@
-//! Integers in the order of f32 and f64 samples, whose digits find samples by their ranks.
+//! Integers in the order of f32 and f64 samples: a radix select by their digits finds samples of given ranks.
 
-/// Maps f32 to integers in the order of the samples: both zeros to the same integer, and every NaN to the greatest.
+/// Maps f32 to integers in the same order: both zeros to one integer, and every NaN to the greatest.
 ///
 /// ```
 /// use apron_abi::{order_of, sample_of_order};

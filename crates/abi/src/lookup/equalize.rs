@@ -2,10 +2,10 @@
 
 use crate::FromSum;
 
-/// Returns the number that replaces `value`, where `least` is the least value that occurs: of the `rest` samples with
-/// other values, `below` are at most `value`.
+/// Returns the entry of `value` in the table. `least` is the least value that occurs; `rest` samples have other values,
+/// and `below` of these are at most `value`.
 ///
-/// As OpenCV's `equalizeHist` computes it: the count as f32, times 255 / `rest` in f32.
+/// The arithmetic is that of OpenCV's `equalizeHist`: the count as f32, times 255 / `rest` in f32.
 #[inline(always)]
 pub fn equalized(value: u32, least: u32, below: u64, rest: u64) -> u8 {
     if rest == 0 {

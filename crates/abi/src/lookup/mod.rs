@@ -68,8 +68,8 @@ pub const LOOKUP_BLOCK: u32 = 256;
 /// Number of values of a 16-bit sample.
 pub const WIDE_VALUES: u32 = 65536;
 
-/// Slices of these values: a block holds the counters of one.
+/// Slices of the values of a 16-bit sample: a block holds the counters of one slice.
 pub const WIDE_SLICES: u32 = WIDE_VALUES / SLICE_CELLS;
 
-/// Threads per block of the kernel that computes tables of 16-bit samples: 32 warps, one per lane of a warp.
+/// Threads per block of the kernel that computes tables of 16-bit samples: 32 warps, as many as a warp has lanes.
 pub const WIDE_BLOCK: u32 = 1024;

@@ -1,7 +1,7 @@
 //! Bilinear interpolation between the tables of the tiles around a pixel.
 
-/// Returns the tiles whose centres are before and after a pixel, along an axis of `count` tiles, and the weights of
-/// both. `inverse` is the reciprocal of a tile's side in f32, as OpenCV has it.
+/// Returns the tiles whose centres are before and after a pixel, along an axis of `count` tiles, and their weights.
+/// `inverse` is the reciprocal of a tile's side in f32, as in OpenCV.
 #[inline(always)]
 pub fn between_tiles(position: u32, inverse: f32, count: u32) -> ([u32; 2], [f32; 2]) {
     let place = position as f32 * inverse - 0.5;
