@@ -14,8 +14,8 @@
 /// Sides of tiles, in samples.
 pub const FFT_SIDES: [u32; 4] = [128, 256, 512, 1024];
 
-/// Returns the side of tiles, in samples, for masks of `taps` taps along the axis: at least half of the side is outputs.
-/// `None` for more than [`FFT_MOST_TAPS`] taps.
+/// Returns the side of tiles, in samples, for masks of `taps` taps along the axis: at least half of the side is
+/// outputs. `None` for more than [`FFT_MOST_TAPS`] taps.
 pub const fn fft_side(taps: u32) -> Option<u32> {
     let mut n = 0;
     while n < FFT_SIDES.len() {

@@ -1,4 +1,4 @@
-//! NumPy's arrays in and out.
+//! Conversion of NumPy's arrays to images, and back.
 
 use crate::error::raised;
 use apron::{AnyImage, Bool, Image, Pixel, PixelType, Result, f16};
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-/// Returns the type of the samples of a NumPy type; `None` if Apron has no such type.
+/// Returns the sample type of a NumPy dtype; `None` if Apron has no such type.
 pub(crate) fn pixel_of(dtype: &Bound<'_, PyArrayDescr>) -> Option<PixelType> {
     Some(match (dtype.kind(), dtype.itemsize()) {
         (b'b', 1) => PixelType::Bool,
@@ -42,7 +42,7 @@ pub(crate) fn pixel_type(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<PixelType>
 
 macro_rules! samples {
     ($($tag:ident: $element:ty as $pixel:ty),*) => {
-        /// An array whose samples lie in C order.
+        /// An array whose samples are contiguous, in C order.
         pub(crate) enum Array<'py> {
             $($tag(PyReadonlyArrayDyn<'py, $element>)),*
         }
@@ -90,7 +90,7 @@ macro_rules! samples {
                 }
             }
 
-            /// Returns the samples from one on, before another.
+            /// Returns samples `from` to `to - 1`.
             pub(crate) fn part(self, from: usize, to: usize) -> Samples<'a> {
                 match self {
                     $(Samples::$tag(samples) => Samples::$tag(&samples[from..to])),*
@@ -115,10 +115,10 @@ samples!(
 );
 
 impl<'py> Array<'py> {
-    /// Takes an array: as it is where its samples lie in C order and in the machine's byte order, else a copy.
+    /// Takes an array without a copy if its samples are in C order and in the machine's byte order, otherwise a copy.
     ///
     /// # Errors
-    /// `TypeError` for what is no array and for samples of other types.
+    /// `TypeError` for objects that are no arrays, and for other sample types.
     pub(crate) fn take(array: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let Ok(untyped) = array.cast::<PyUntypedArray>() else {
             return Err(PyTypeError::new_err(format!(
@@ -141,7 +141,7 @@ impl<'py> Array<'py> {
     }
 }
 
-/// A Rust type of samples that has a NumPy type.
+/// A Rust sample type that has a NumPy dtype.
 trait IntoElement: Pixel {
     type Element: Element;
     fn elements(samples: Vec<Self>) -> Vec<Self::Element>;
@@ -166,7 +166,7 @@ impl IntoElement for Bool {
     }
 }
 
-/// Makes a NumPy array of this shape of an image's samples, without a copy where they are its own.
+/// Makes a NumPy array of this shape from an image's samples, without a copy if the image owns them.
 pub(crate) fn into_array<'py>(py: Python<'py>, image: AnyImage<'_>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     fn typed<'py, T: IntoElement>(
         py: Python<'py>,
@@ -178,12 +178,12 @@ pub(crate) fn into_array<'py>(py: Python<'py>, image: AnyImage<'_>, shape: &[usi
     each_type!(image, image => typed(py, image, shape))
 }
 
-/// Makes a NumPy array of numbers.
+/// Makes a NumPy array of one axis from numbers.
 pub(crate) fn numbers<'py, T: Element>(py: Python<'py>, numbers: Vec<T>) -> Bound<'py, PyAny> {
     PyArray1::from_vec(py, numbers).into_any()
 }
 
-/// Returns the error of an axis that is too long.
+/// Converts the length of an axis; an error if it is too long.
 pub(crate) fn side(length: usize) -> PyResult<u32> {
     u32::try_from(length).map_err(|_| {
         let limit = format!("up to {}", u32::MAX);

@@ -17,7 +17,7 @@ impl Device {
                 let given = Image { device: device.clone(), image: image.clone(), has_channels };
                 let called = function.call1(py, (given,)).and_then(|results| images_of(results.bind(py)));
                 called.map_err(|error| {
-                    // The exception itself is raised, and not this.
+                    // Kept, since this exception is raised, and not the error that is returned here.
                     *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     Error::parameter("record", "function", "one that raises", "one that does not")
                 })
@@ -29,7 +29,7 @@ impl Device {
     }
 }
 
-/// Returns the exception of the function that was recorded, or else Apron's error.
+/// Returns the exception that the recorded function raised, if any; otherwise Apron's error.
 fn of_function(raised_in: &Mutex<Option<PyErr>>, error: Error) -> PyErr {
     raised_in.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_else(|| raised(error))
 }
@@ -59,7 +59,7 @@ pub(crate) struct Chain {
 
 #[pymethods]
 impl Chain {
-    /// Replaces the image that the chain starts with, by an array or an image of the same shape and type.
+    /// Replaces the chain's input by an array or an image of the same shape and type.
     fn load(&self, py: Python<'_>, image: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(image) = image.cast::<Image>() {
             let image = image.get();
@@ -68,13 +68,14 @@ impl Chain {
         Device::on_host(image, |image| py.detach(|| self.chain().load(&image)).map_err(raised)).map(drop)
     }
 
-    /// Runs the operations, and returns the images of the results in a list; the next run overwrites them. On a GPU it
-    /// returns when the work is enqueued.
+    /// Runs the operations, and returns a list of the resulting images; the next run overwrites them. On a GPU, returns
+    /// as soon as the work is enqueued.
     fn run(&self, py: Python<'_>) -> PyResult<Vec<Image>> {
         py.detach(|| self.chain().run().cloned()).map_err(|error| of_function(&self.raised_in, error))
     }
 
-    /// The seconds of the last run, on a GPU from its first kernel to its last; waits for it.
+    /// The time of the last run, in seconds; on a GPU from the start of its first kernel to the end of its last. Waits
+    /// for the run.
     fn elapsed(&self, py: Python<'_>) -> PyResult<f64> {
         py.detach(|| self.chain().elapsed()).map_err(raised).map(|time| time.as_secs_f64())
     }

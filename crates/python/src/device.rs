@@ -1,4 +1,4 @@
-//! Devices: by name, and what a forked process may still use.
+//! Devices: by name, and in forked processes.
 
 use crate::chain::Chain;
 use crate::error::raised;
@@ -16,18 +16,18 @@ use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 use std::{process, thread};
 
-/// The process that loaded the module: the CPU's threads are its own.
+/// The process that loaded the module: only this process has the CPU's threads.
 static LOADED_BY: LazyLock<u32> = LazyLock::new(process::id);
 
-/// The process that may have opened a GPU, 0 for none: CUDA does not survive a fork.
+/// The process that may have opened a GPU, 0 if none has: CUDA does not survive a fork.
 static GPU_OF: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The devices that `with` has chosen; the last one is used.
+    /// The devices of the `with` statements that the thread is in; the innermost is used.
     static CURRENT: RefCell<Vec<apron::Device>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where work is done: on the CPU, a GPU or the emulator, or where it is estimated to be done first.
+/// Where work is done: on the CPU, a GPU or the emulator, or on the device that is estimated to finish first.
 ///
 /// >>> import apron
 /// >>> apron.Device("cpu")
@@ -36,7 +36,7 @@ thread_local! {
 /// ...     apron.ndimage.uniform_filter1d([0.0, 3.0, 6.0], 3)
 /// array([1., 3., 5.])
 ///
-/// Within a ``with`` it is used for arrays of the host by the thread; else they have the device ``"auto"``.
+/// In a ``with`` statement, the calling thread uses the device for arrays on the host; otherwise it uses ``"auto"``.
 ///
 /// Parameters
 /// ----------
@@ -48,7 +48,7 @@ thread_local! {
 /// ValueError
 ///     For another name.
 /// RuntimeError
-///     For a GPU that there is not, and in a process that was forked from one that has used a GPU.
+///     For a GPU that does not exist, and in a process that was forked from one that has used a GPU.
 #[pyclass(frozen, module = "apron")]
 pub(crate) struct Device {
     pub(crate) device: apron::Device,
@@ -67,13 +67,13 @@ impl Device {
         Ok(Device { device })
     }
 
-    /// The name by which the device was found.
+    /// The name by which the device was opened.
     #[getter]
     fn name(&self) -> String {
         self.device.name().to_string()
     }
 
-    /// Makes the device that of arrays of the host, for the calling thread, until the end of a ``with``.
+    /// Uses the device for arrays on the host, in the calling thread, until the end of the ``with`` statement.
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
         CURRENT.with_borrow_mut(|devices| devices.push(slf.device.clone()));
         slf
@@ -89,25 +89,25 @@ impl Device {
         py.detach(|| self.device.synchronize()).map_err(raised)
     }
 
-    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`. An array
-    /// that is on the same GPU, by ``__cuda_array_interface__`` or ``__dlpack__``, is copied there, on its stream.
+    /// Copies an array of shape (height, width) or (height, width, channels) to the device, as an `Image`. An array on
+    /// the same GPU, with ``__cuda_array_interface__`` or ``__dlpack__``, is copied there, on its stream.
     fn upload(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Image> {
         self.uploaded(py, array)
     }
 
-    /// Copies several arrays of one shape and type to the device, as one `Image`: filters process all
-    /// of them in one launch.
+    /// Copies several arrays of one shape and type to the device, as a batch, one `Image`: filters process all of them
+    /// in one launch.
     fn upload_batch(&self, py: Python<'_>, arrays: Vec<Bound<'_, PyAny>>) -> PyResult<Image> {
         self.uploaded_batch(py, arrays)
     }
 
-    /// Records what a function does with an image: it is given one, and returns an image or several. A GPU then runs
-    /// all of it by one launch; what reads a result, as `download` does, cannot be recorded.
+    /// Records the operations of a function, which takes an image and returns one image or several. A GPU then runs all
+    /// operations by one launch. Calls that read a result, such as `download`, cannot be recorded.
     fn record(&self, py: Python<'_>, image: &Image, function: Py<PyAny>) -> PyResult<Chain> {
         self.recorded(py, image, function)
     }
 
-    /// Returns the same device with a new stream: on a GPU its work runs beside that of other streams.
+    /// Returns the same device with a new stream: on a GPU its work runs concurrently with that of other streams.
     fn new_stream(&self, py: Python<'_>) -> PyResult<Device> {
         py.detach(|| self.device.new_stream()).map_err(raised).map(|device| Device { device })
     }
@@ -120,7 +120,7 @@ impl Device {
 /// Notes that this process uses a GPU.
 ///
 /// # Errors
-/// `RuntimeError` where a process before a fork did.
+/// `RuntimeError` if this process was forked from one that used a GPU.
 pub(crate) fn own_gpu() -> PyResult<()> {
     let own = process::id();
     match GPU_OF.compare_exchange(0, own, Relaxed, Relaxed) {
@@ -132,8 +132,8 @@ pub(crate) fn own_gpu() -> PyResult<()> {
     }
 }
 
-/// Returns the given device, or the one for arrays of the host: that of a `with`, else `auto`, and the CPU where a
-/// fork took the GPU away.
+/// Returns the given device. Without one, returns the device for arrays on the host: that of a `with` statement,
+/// otherwise `auto`, or the CPU in a process that was forked from one that has used a GPU.
 ///
 /// # Errors
 /// `RuntimeError` for a GPU in a forked process.
@@ -152,21 +152,21 @@ pub(crate) fn chosen(given: Option<&Device>) -> PyResult<apron::Device> {
     }
 }
 
-/// Multiply-adds that one thread has done before others have woken.
+/// Number of multiply-adds that one thread finishes before other threads have woken.
 const SMALL: usize = 1 << 18;
 
-/// Multiply-adds that may take longer than a user who presses Ctrl-C waits.
+/// Number of multiply-adds from which on work must be interruptible by Ctrl-C.
 const LONG: usize = 1 << 26;
 
-/// How often the interpreter is asked for signals while work is done.
+/// Interval at which signals are handled during work.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Works without the interpreter's lock; `cost` is a number of multiply-adds; small numbers take one thread. In a
-/// forked process, which has none of the threads of the process before, it works with new threads.
+/// Runs `work` without the interpreter's lock. `cost` is its number of multiply-adds: small work runs on one thread. A
+/// forked process has none of the threads of its parent, and uses new ones.
 ///
 /// # Errors
-/// Apron's, and that of a signal's handler: `KeyboardInterrupt` by Ctrl-C. Then the work has ended, too: on the CPU
-/// before its next rows.
+/// Apron's error, or the exception of a signal handler, such as `KeyboardInterrupt` by Ctrl-C. In that case the work
+/// has ended, too: on the CPU before its next rows.
 pub(crate) fn work<R: Send>(
     py: Python<'_>,
     cost: usize,
@@ -182,7 +182,7 @@ pub(crate) fn work<R: Send>(
     })
 }
 
-/// Works with the threads of a pool; by default with those of all.
+/// Runs `work` on the threads of `pool`, or of the global pool.
 fn on<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> R + Send) -> R {
     match pool {
         Some(pool) => pool.install(work),
@@ -190,10 +190,10 @@ fn on<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> R + Send) -> R 
     }
 }
 
-/// Works on another thread, while this one handles signals.
+/// Runs `work` on another thread, while this one handles signals.
 fn interruptibly<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> apron::Result<R> + Send) -> PyResult<R> {
     let (job, (sender, receiver)) = (apron_cpu::Job::default(), mpsc::channel::<()>());
-    // What the work borrows outlives it: the scope ends with its thread.
+    // A scope, since the work borrows: the scope ends after the thread.
     thread::scope(|scope| {
         let working = scope.spawn(|| {
             let _done = sender;
@@ -212,7 +212,7 @@ fn interruptibly<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> apro
     })
 }
 
-/// Returns the threads of a forked process.
+/// Returns the thread pool of a forked process.
 fn forked_threads(own: u32) -> PyResult<&'static ThreadPool> {
     static POOL: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
     let mut pool = POOL.lock().unwrap_or_else(|error| error.into_inner());
@@ -221,7 +221,7 @@ fn forked_threads(own: u32) -> PyResult<&'static ThreadPool> {
         _ => {
             let threads = ThreadPoolBuilder::new().build();
             let threads = threads.map_err(|error| PyRuntimeError::new_err(format!("apron: no threads: {error}")))?;
-            // A pool lives as long as its process.
+            // Leaked, since the pool lives as long as the process.
             let made: &'static ThreadPool = Box::leak(Box::new(threads));
             *pool = Some((own, made));
             Ok(made)
@@ -229,7 +229,7 @@ fn forked_threads(own: u32) -> PyResult<&'static ThreadPool> {
     }
 }
 
-/// Notes the process that loads the module.
+/// Records the process that loads the module.
 pub(crate) fn loaded() {
     LazyLock::force(&LOADED_BY);
 }

@@ -1,10 +1,10 @@
-//! Apron's errors as Python's.
+//! Conversion of Apron's errors to Python's exceptions.
 
 use apron::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 
-/// Makes Python's error of the kind that a caller expects, with Apron's message.
+/// Converts an error to the exception type that Python's users expect, with Apron's message.
 pub(crate) fn raised(error: Error) -> PyErr {
     let message = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! Arrays on a GPU of any library, by DLPack and by the CUDA Array Interface: in, and out.
+//! Arrays on a GPU, exchanged with other libraries by DLPack and by the CUDA Array Interface.
 #![allow(unsafe_code)] // addresses that other libraries vouch for
 
 use crate::array::{pixel_type, side};
@@ -21,8 +21,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
-/// An array on a GPU that belongs to no library that Python has: results of arrays that came by DLPack or by the CUDA
-/// Array Interface, and such arrays. Other libraries take it by either, without a copy: ``torch.from_dlpack(array)``,
+/// An array on a GPU that was imported by DLPack or by the CUDA Array Interface, or the result of a function of such an
+/// array. Other libraries import it without a copy, by either protocol: ``torch.from_dlpack(array)``,
 /// ``cupy.asarray(array)``.
 #[pyclass(frozen, module = "apron")]
 pub(crate) struct GpuArray {
@@ -35,35 +35,34 @@ pub(crate) struct GpuArray {
     keep: Arc<Keep>,
 }
 
-/// What keeps the memory.
+/// The owner of the memory.
 enum Keep {
     Own(#[expect(dead_code)] DeviceImage),
     Imported(#[expect(dead_code)] ImportedDlpack),
     Python(#[expect(dead_code)] Py<PyAny>),
 }
 
-// SAFETY: the owner of imported memory may be dropped on any thread, which DLPack asks of deleters; nothing
-// else is done with it.
+// SAFETY: the owner of imported memory is only dropped, which DLPack requires of deleters to allow on any thread.
 unsafe impl Send for Keep {}
 // SAFETY: as above.
 unsafe impl Sync for Keep {}
 
-/// The legacy default stream, for which the library of an array makes its work wait.
+/// The legacy default stream: an array's library makes this stream wait for its pending work on the array.
 struct DefaultStream;
 
-// SAFETY: the stream is there as long as the context, and its number in Python's protocol is 1.
+// SAFETY: the stream exists as long as the context, and its number in Python's protocol is 1.
 unsafe impl DlpackStream for DefaultStream {
     fn as_python_arg(&self, _py: Python<'_>, _device: DLDevice) -> PyResult<StreamArg> {
         Ok(stream::cuda(std::ptr::null_mut()))
     }
 }
 
-/// Returns the type of DLPack's description.
+/// Returns the sample type of DLPack's description.
 fn pixel_of(dtype: DLDataType) -> Option<PixelType> {
     PixelType::ALL.into_iter().find(|&pixel| described(pixel) == dtype)
 }
 
-/// Returns DLPack's description of a type.
+/// Returns DLPack's description of a sample type.
 fn described(pixel: PixelType) -> DLDataType {
     let code = match pixel {
         PixelType::Bool => DLDataTypeCode::BOOL,
@@ -92,7 +91,7 @@ fn failed(what: &str, error: impl std::fmt::Display) -> PyErr {
 
 #[pymethods]
 impl GpuArray {
-    /// Makes an array on a GPU, whose samples are 0.
+    /// Makes an array of zeros on a GPU.
     #[staticmethod]
     fn zeros(py: Python<'_>, shape: Vec<usize>, dtype: &Bound<'_, PyArrayDescr>, stream: Stream) -> PyResult<GpuArray> {
         let pixel = pixel_type(dtype)?;
@@ -109,7 +108,7 @@ impl GpuArray {
         Ok(GpuArray { address, shape, pixel, stream, read_only: false, keep: Arc::new(Keep::Own(image)) })
     }
 
-    /// Takes an array that offers ``__dlpack__``, on the legacy default stream.
+    /// Imports an array by ``__dlpack__``, on the legacy default stream.
     #[staticmethod]
     fn of_dlpack(array: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
         let request = ImportRequest::new(array.as_borrowed())?;
@@ -117,7 +116,7 @@ impl GpuArray {
         if device.device_type != DLDeviceType::CUDA {
             return Err(PyTypeError::new_err("apron: the array is on no GPU of CUDA"));
         }
-        // 1 names the legacy default stream; the array's library makes it wait.
+        // Stream 1 is the legacy default stream; the array's library makes it wait for its own work.
         let imported = request.import(Some(&DefaultStream), None)?;
         let tensor = imported.validate().map_err(|error| failed("reading a tensor of DLPack", error))?;
         let pixel = pixel_of(tensor.dtype()).ok_or_else(|| {
@@ -139,7 +138,7 @@ impl GpuArray {
         })
     }
 
-    /// Takes an array that offers ``__cuda_array_interface__``, on the stream that it names.
+    /// Imports an array by ``__cuda_array_interface__``, on the stream that the interface gives.
     #[staticmethod]
     fn of_interface(array: &Bound<'_, PyAny>, ordinal: u32) -> PyResult<GpuArray> {
         let interface = array.getattr("__cuda_array_interface__")?;
@@ -194,7 +193,7 @@ impl GpuArray {
         self.read_only
     }
 
-    /// The number of the GPU, and the handle of the stream that orders all work on the array.
+    /// The number of the GPU, and the handle of the stream on which all work on the array is enqueued.
     #[getter]
     fn stream(&self) -> Stream {
         self.stream
@@ -235,7 +234,7 @@ impl GpuArray {
 }
 
 impl GpuArray {
-    /// Takes an array that lies on a GPU, by either protocol; `None` for others.
+    /// Imports an array on a GPU, by either protocol; `None` for other arrays.
     pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Option<GpuArray>> {
         let place: Option<(u32, u32)> = match array.call_method0("__dlpack_device__") {
             Ok(place) => Some(place.extract()?),
@@ -274,7 +273,7 @@ impl GpuArray {
         let shape = image_shape(&lengths)?;
         py.detach(|| {
             let device = on(self.stream)?;
-            // SAFETY: the array is kept until the copy is enqueued on the stream that orders all work on it.
+            // SAFETY: the array exists until the copy is enqueued, on the stream of all work on the array.
             let image = unsafe {
                 DeviceImage::from_raw(&device, self.address, self.pixel, shape, shape.row_samples()).map_err(raised)?
             };
@@ -307,14 +306,14 @@ impl GpuArray {
         Ok(unsafe { tensor.finish() })
     }
 
-    /// Makes another stream wait for the work on the array, without waiting here.
+    /// Makes another stream wait for the work on the array; the host does not wait.
     fn order(&self, handle: u64) -> cust::error::CudaResult<()> {
         let _context = Context::new(cust::device::Device::get_device(self.stream.0)?)?;
         let (Ok(own), Ok(other)) = (on(self.stream), on((self.stream.0, handle))) else { return Ok(()) };
         if let (Some(own), Some(other)) = (own.cust_stream(), other.cust_stream()) {
             let event = Event::new(EventFlags::DISABLE_TIMING)?;
             event.record(own)?;
-            // The driver keeps the event until it was waited for.
+            // The driver keeps the event until the stream has waited for it.
             other.wait_event(event, StreamWaitEventFlags::DEFAULT)?;
         }
         Ok(())

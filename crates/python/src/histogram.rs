@@ -1,4 +1,4 @@
-//! Histograms, percentiles and bins of samples, between edges that NumPy's rules have found.
+//! Histograms, percentiles and bin numbers of samples, between edges that follow NumPy's rules.
 
 use crate::array::{Array, Samples, numbers, side};
 use crate::device::{Device, work};
@@ -10,13 +10,15 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-/// Samples of a row of an image: long arrays are images of such rows, which threads share.
+/// Samples per row of the image as which a long array is counted: threads share its rows.
 const ROW: usize = 4096;
 
-/// Samples whose weights are summed from 0 before they are added to those before, in NumPy and in Apron.
+/// Samples per block of a sum of weights: each block is summed from 0, and then added to the sum, in NumPy and in
+/// Apron.
 const BLOCK: usize = 65_536;
 
-/// Returns the bins between edges: of equal width if they are those of `even` bins of the samples' type.
+/// Returns the bins between edges: bins of equal width if `even` is set and the edges are those of such bins in the
+/// sample type.
 fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     if let (true, Some(&low), Some(&high)) = (even, edges.first(), edges.last()) {
         let bins = Bins { count: edges.len() - 1, range: Some((low, high)) };
@@ -27,8 +29,8 @@ fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     Edges::new(edges).map(Binning::Between)
 }
 
-/// Runs `count` on the samples as one image or as two: whole blocks in rows, and what is left. Those on a GPU are one
-/// image, in the array's rows.
+/// Runs `count` on the samples as one image or as two: whole blocks in rows of [`ROW`] samples, and the remainder.
+/// Samples on a GPU are one image, in the array's rows.
 fn by_parts<R>(samples: Input<'_>, mut count: impl FnMut(Source<'_>, usize) -> Result<R>) -> Result<Vec<R>> {
     let samples = match samples {
         Input::Host(samples, _) => samples,
@@ -48,14 +50,14 @@ fn by_parts<R>(samples: Input<'_>, mut count: impl FnMut(Source<'_>, usize) -> R
     Ok(results)
 }
 
-/// Weights of f64: those of a host are a slice, from which parts are taken; those on a GPU are an image.
+/// Weights of f64: on the host a slice, on a GPU an image.
 enum Weights<'a> {
     Host(&'a [f64]),
     Device(DeviceImage),
 }
 
 impl<'a> Weights<'a> {
-    /// Borrows one weight for each of `wanted` samples or rows.
+    /// Borrows the weights, which must be `wanted`: one per sample or row.
     fn of(weights: &'a Operand<'_>, device: &apron::Device, wanted: usize) -> PyResult<Weights<'a>> {
         let given = weights.len();
         if given != wanted {
@@ -70,7 +72,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// Returns the weights of `count` samples from one on.
+    /// Returns the weights of `count` samples from sample `from` on.
     fn part(&self, from: usize, count: usize) -> apron::Weights<'_> {
         match self {
             Weights::Host(weights) => weights[from..from + count].into(),
@@ -257,7 +259,7 @@ pub(crate) fn places<'py>(
     Ok(numbers(py, found))
 }
 
-/// Returns a sample as f64, rounded to the nearest where it is an integer beyond 2^53.
+/// Converts a sample to f64; integers beyond 2^53 are rounded to the nearest.
 fn as_f64<T: apron::Pixel>(sample: T) -> f64 {
     apron_core::Sample::to_f64(sample)
 }

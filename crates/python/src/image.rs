@@ -1,4 +1,4 @@
-//! Images on a device: filters that stay there, parts and batches, and reports.
+//! Images on a device: filters whose results stay there, parts, batches and reports.
 
 use crate::array::{Array, into_array, numbers, side};
 use crate::device::{Device, own_gpu, work};
@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
 
-/// An image on a device, of shape (height, width) or (height, width, channels); for a batch the number
-/// of images comes first.
+/// An image on a device, of shape (height, width) or (height, width, channels); for a batch, the first axis is the
+/// number of images.
 ///
-/// Filters give images on the same device: on a GPU they are enqueued, and nothing waits until `download`.
+/// Filters return images on the same device: on a GPU they are enqueued, and only `download` waits.
 ///
 /// >>> import apron, numpy as np
 /// >>> image = apron.Device("cpu").upload(np.array([[0, 30, 60]], np.uint8))
@@ -36,13 +36,13 @@ use std::collections::BTreeMap;
 /// dtype : numpy.dtype
 ///     Type of the samples of the result; by default the image's.
 /// extent : "same", "full" or (x, y, width, height)
-///     The part of the plane that is computed; a region reads the image around it.
+///     The part of the plane that is computed. Windows of a region also read the image around it.
 /// rounding : "half_even" or "toward_zero"
 /// overflow : "saturate" or "wrap"
 /// anchor : (x, y)
 ///     The tap over the pixel of the result.
 /// method : str
-///     ``"direct"``, ``"separable"``, ... as the command line has it.
+///     ``"direct"``, ``"separable"``, ... as on the command line.
 /// variant : str
 ///     The implementation, as ``apron kernels`` lists it.
 /// keep_alpha, store_between_passes : bool
@@ -51,7 +51,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Image {
     pub(crate) device: apron::Device,
     pub(crate) image: DeviceImage,
-    /// Whether the arrays of the image have an axis of channels.
+    /// Whether arrays made from the image have an axis of channels.
     pub(crate) has_channels: bool,
 }
 
@@ -83,15 +83,15 @@ impl Image {
         Device { device: self.device.clone() }
     }
 
-    /// How the image was computed: a dictionary of what ran, on which device, why, and for how many
-    /// seconds; waits for it.
+    /// How the image was computed: a dictionary of what ran, on which device, why, and for how many seconds. Waits for
+    /// the image.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = py.detach(|| self.image.report()).map_err(raised)?;
         dictionary(py, &report)
     }
 
-    /// Copies the samples into a new NumPy array; waits for them.
+    /// Copies the samples into a new NumPy array. Waits for the image.
     fn download<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         check(&self.device)?;
         if self.image.images() == 1 {
@@ -117,15 +117,15 @@ impl Image {
         dtype.map_or_else(|| Ok(array.clone()), |dtype| array.call_method1("astype", (dtype,)))
     }
 
-    /// The image's memory on a GPU, which is shared: ``cupy.asarray(image)``.
+    /// The image's memory on a GPU, without a copy: ``cupy.asarray(image)``.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        // Who asks whether an array is on a GPU takes this error for an answer.
+        // Libraries test whether an array is on a GPU by this attribute, so it must be missing on the host.
         let on_host = |error: PyErr| PyAttributeError::new_err(error.value(py).to_string());
         self.shared().map_err(on_host)?.__cuda_array_interface__(py)
     }
 
-    /// Shares the image's memory on a GPU: ``torch.from_dlpack(image)``.
+    /// Exports the image's memory on a GPU, without a copy: ``torch.from_dlpack(image)``.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         &self,
@@ -146,7 +146,7 @@ impl Image {
         }
     }
 
-    /// Returns a part of the image, which shares its memory: kernels read it in place, as if nothing were around it.
+    /// Returns a part of the image that shares the image's memory: kernels read it in place, with its own borders.
     fn region(&self, x: u32, y: u32, width: u32, height: u32) -> PyResult<Image> {
         Ok(self.with(self.image.region(x, y, width, height).map_err(raised)?))
     }
@@ -179,7 +179,7 @@ impl Image {
         self.apply(py, Formula::Dense(mask_of(mask)?.flipped()), options)
     }
 
-    /// Correlates along the rows with one set of taps, and along the columns with another.
+    /// Correlates along the rows with taps `x`, and along the columns with taps `y`.
     #[pyo3(signature = (x, y, **options))]
     fn separable(
         &self,
@@ -196,9 +196,9 @@ impl Image {
     /// Parameters
     /// ----------
     /// sigma : float or (float, float)
-    ///     Standard deviation in pixels, or that along x and that along y.
+    ///     Standard deviation in pixels, or one along x and one along y.
     /// truncate : float
-    ///     Where the Gaussian is cut off, in standard deviations.
+    ///     Radius of the Gaussian, in standard deviations.
     #[pyo3(signature = (sigma, truncate = 4.0, **options))]
     fn gaussian(
         &self,
@@ -215,7 +215,7 @@ impl Image {
         self.apply(py, Formula::Separable(taps(x)?, taps(y)?), options)
     }
 
-    /// Means over windows of this many pixels.
+    /// Averages over windows of `width` x `height` pixels.
     #[pyo3(signature = (width, height, **options))]
     fn r#box(&self, py: Python<'_>, width: u32, height: u32, options: Option<&Bound<'_, PyDict>>) -> PyResult<Image> {
         self.apply(py, Formula::Mean(width, height), options)
@@ -249,14 +249,14 @@ impl Image {
         self.apply(py, formula, Some(&own))
     }
 
-    /// Counts the samples of all channels, or of each: returns the counts, of shape (bins,) or (channels, bins),
-    /// and the edges; waits.
+    /// Counts the samples of all channels together, or of each. Returns the counts, of shape (bins,) or
+    /// (channels, bins), and the edges. Waits for the image.
     ///
     /// Parameters
     /// ----------
     /// bins : int
     /// range : (float, float), optional
-    ///     By default that of the type for bytes, and from the least to the largest sample for other types.
+    ///     By default the range of the type for bytes, otherwise from the least to the largest sample.
     /// per_channel : bool
     #[pyo3(signature = (bins = 256, range = None, per_channel = false))]
     fn histogram<'py>(
@@ -308,7 +308,7 @@ impl Image {
         GpuArray::of_image(&self.image, &self.device, self.sides())
     }
 
-    /// Returns an approximate number of multiply-adds.
+    /// Returns the approximate number of multiply-adds, for `of_sample` per sample.
     fn cost(&self, of_sample: usize) -> usize {
         self.sides().iter().product::<usize>().saturating_mul(of_sample)
     }
@@ -324,7 +324,7 @@ impl Image {
     }
 }
 
-/// Returns a parameter's text: numbers of a sequence are separated as its shape is, `WxH` or `S,SY`.
+/// Converts a parameter to text; the numbers of a sequence are joined in the parameter's form, `WxH` or `S,SY`.
 fn text_of(value: &Bound<'_, PyAny>, parameter: &Parameter) -> PyResult<String> {
     let separator = if parameter.shape.contains('x') { "x" } else { "," };
     if let Ok(flag) = value.extract::<bool>() {
@@ -339,7 +339,7 @@ fn text_of(value: &Bound<'_, PyAny>, parameter: &Parameter) -> PyResult<String> 
     }
 }
 
-/// Returns numbers, or rows of them, as an array of f64 in C order; integers that f64 does not hold are refused.
+/// Converts numbers, or rows of numbers, to an array of f64 in C order; refuses integers that f64 does not represent.
 fn taps_in<'py, D: Dimension>(numbers: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray<'py, f64, D>> {
     let array = numbers.py().import("apron._arguments")?.call_method1("doubles", (numbers, "taps"))?;
     array.extract().map_err(|_| {
@@ -375,8 +375,8 @@ fn dictionary<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
     Ok(all)
 }
 
-/// Lists the filters that `Image.filter` takes: for each name, one line on what it computes, and its
-/// parameters with their defaults.
+/// Lists the filters of `Image.filter`: for each name, one line that says what it computes, and its parameters with
+/// their defaults.
 ///
 /// >>> import apron
 /// >>> apron.named_filters()["sharpen"]
@@ -395,7 +395,7 @@ pub(crate) fn named_filters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 impl Device {
-    /// Takes an array as an image of the host, and whether it has an axis of channels.
+    /// Takes an array as an image on the host, with a flag that says whether the array has an axis of channels.
     pub(crate) fn on_host<R>(
         array: &Bound<'_, PyAny>,
         take: impl FnOnce(AnyImage<'_>) -> PyResult<R>,

@@ -1,7 +1,7 @@
 //! The Python module `apron._apron`: Apron's filters and histograms over arrays of any number of axes.
 //!
-//! What SciPy, OpenCV and NumPy call their arguments, and what they make of them, is in `python/apron`; here are few
-//! functions, which take what is left: arrays, taps, borders and types.
+//! The names and the semantics of SciPy's, OpenCV's and NumPy's arguments are in `python/apron`. This module has few
+//! functions, whose arguments are what these reduce to: arrays, taps, borders and types.
 
 mod array;
 mod chain;

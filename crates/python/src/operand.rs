@@ -1,8 +1,8 @@
-//! What functions are given: NumPy's arrays, and arrays on a GPU, where they are.
+//! Operands of functions: NumPy's arrays, and arrays on a GPU, without a copy.
 //!
-//! An array on a GPU is given as its address, its shape, its type, and the number of the GPU and the driver's handle of
-//! the stream. Nothing is copied, all work is enqueued on that stream, and nobody waits but for counts, which go to the
-//! host. Results are written into arrays that are given as well.
+//! An array on a GPU is given as its address, its shape, its type, the number of the GPU and the driver's handle of the
+//! stream. All work is enqueued on that stream, and only counts, which go to the host, are waited for. Results are
+//! written into output arrays that are also given.
 #![allow(unsafe_code)] // addresses and streams that Python vouches for
 
 use crate::array::{Array, Samples, pixel_type, side};
@@ -18,13 +18,13 @@ use std::sync::{LazyLock, Mutex};
 /// The number of a GPU, and a handle of a stream.
 pub(crate) type Stream = (u32, u64);
 
-/// An array, and where it is.
+/// An array on the host or on a GPU.
 pub(crate) enum Operand<'py> {
     Host(Array<'py>),
     Gpu(OnGpu),
 }
 
-/// An array on a GPU, whose samples lie in C order.
+/// An array on a GPU, with contiguous samples in C order.
 pub(crate) struct OnGpu {
     address: u64,
     shape: Vec<usize>,
@@ -33,10 +33,10 @@ pub(crate) struct OnGpu {
 }
 
 impl<'py> Operand<'py> {
-    /// Takes an array of NumPy, or the tuple of one on a GPU.
+    /// Takes a NumPy array, or the tuple that describes an array on a GPU.
     ///
     /// # Errors
-    /// `TypeError` for what is no array and for samples of other types.
+    /// `TypeError` for objects that are no arrays, and for other sample types.
     pub(crate) fn take(given: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
         match given.cast::<PyTuple>() {
             Ok(tuple) => OnGpu::take(tuple).map(Operand::Gpu),
@@ -52,7 +52,7 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// Returns the lengths of the axes, as those of images.
+    /// Returns the lengths of the axes as u32; an error if one is too long.
     pub(crate) fn lengths(&self) -> PyResult<Vec<u32>> {
         self.shape().iter().map(|&length| side(length)).collect()
     }
@@ -70,8 +70,7 @@ impl<'py> Operand<'py> {
         self.shape().iter().product()
     }
 
-    /// Returns the device where work is done: that of the array's stream; for arrays of the host, the
-    /// given or the chosen one.
+    /// Returns the device of the array's stream; for arrays on the host, the given device or the one in use.
     pub(crate) fn device(&self, py: Python<'_>, given: Option<&Device>) -> PyResult<apron::Device> {
         match self {
             Operand::Host(_) => chosen(given),
@@ -87,7 +86,7 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// Works without the interpreter's lock; `cost` is a number of multiply-adds. What is enqueued on a
+    /// Runs `work` without the interpreter's lock; `cost` is its number of multiply-adds. Work that is enqueued on a
     /// GPU takes no threads.
     pub(crate) fn work<R: Send>(
         &self,
@@ -108,24 +107,24 @@ impl OnGpu {
         Ok(OnGpu { address, shape, pixel: pixel_type(&dtype)?, stream })
     }
 
-    /// Returns the samples as an image of as many rows as the array has but along its last axis.
+    /// Returns the samples as an image: the last axis of the array is x, all others together are y.
     fn image(&self, device: &apron::Device) -> Result<DeviceImage> {
         let [width, height] = self.shape.split_last().map_or([1, 1], |(&width, rows)| [width, rows.iter().product()]);
         let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let shape = Shape::new(side(width), side(height), 1)?;
-        // SAFETY: Python keeps the array until the call returns; then its library frees or reuses it in the order of
-        // its stream, on which all work on it is enqueued.
+        // SAFETY: Python keeps the array until the call returns. After that, its library frees or reuses the memory in
+        // the order of the stream on which all work on the array is enqueued.
         unsafe { DeviceImage::from_raw(device, self.address, self.pixel, shape, shape.row_samples()) }
     }
 }
 
-/// Takes the array on a GPU that a result is written into.
+/// Takes the array on a GPU into which the result is written, if one is given.
 pub(crate) fn room(device: &apron::Device, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DeviceImage>> {
     let Some(given) = given else { return Ok(None) };
     OnGpu::take(given.cast::<PyTuple>()?)?.image(device).map(Some).map_err(raised)
 }
 
-/// Samples in C order: those of an array, or those of the pass before.
+/// Samples in C order: an array's, or those of the previous pass.
 pub(crate) enum Input<'a> {
     Host(Samples<'a>, PixelType),
     Device(DeviceImage),
@@ -150,12 +149,12 @@ impl Input<'_> {
     }
 }
 
-/// An operation that makes an image, or writes it into one.
+/// An operation that returns a new image, or writes into an existing one.
 pub(crate) trait Makes: Sized {
     fn make(self) -> Result<DeviceImage>;
     fn write(self, room: &mut DeviceImage) -> Result<()>;
 
-    /// Writes an image of this shape into the room, if there is one.
+    /// Writes the result, of this shape, into `room` if it is given; otherwise makes a new image.
     fn run_in(self, room: Option<DeviceImage>, shape: Shape) -> Result<DeviceImage> {
         let Some(room) = room else { return self.make() };
         let mut room = room.into_reshaped(shape)?;
@@ -178,7 +177,7 @@ macro_rules! makes {
 }
 makes!([F: Named] FilterBuilder<'_, F>, [] LookupBuilder<'_>, [] PadBuilder<'_>);
 
-/// Returns the device that enqueues on a stream; the same for the same stream.
+/// Returns the device that enqueues its work on a stream. Devices are kept, one per stream.
 pub(crate) fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
     static DEVICES: LazyLock<Mutex<HashMap<Stream, apron::Device>>> = LazyLock::new(Mutex::default);
     own_gpu()?;
@@ -186,11 +185,11 @@ pub(crate) fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
     if let Some(device) = devices.get(&(ordinal, stream)) {
         return Ok(device.clone());
     }
-    // One device for all streams: loading its kernels again would wait for the work that runs.
+    // All streams of a GPU share one opened device: loading kernels again would wait for running work.
     let opened = devices.iter().find(|((of, _), _)| *of == ordinal).map(|(_, device)| device.clone());
     let gpu = opened.map_or_else(|| apron::Device::gpu(ordinal), Ok).map_err(raised)?;
-    // SAFETY: the stream is the array's current one. A stream that its library has destroyed is not named again, but
-    // for another that has got its handle.
+    // SAFETY: the stream is the array's current one. The handle of a destroyed stream is given again only if a new
+    // stream has received it.
     let device = unsafe { gpu.on_raw_stream(stream) }.map_err(raised)?;
     devices.insert((ordinal, stream), device.clone());
     Ok(device)

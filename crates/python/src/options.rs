@@ -1,4 +1,4 @@
-//! Options of filters, as Python gives them by name.
+//! Keyword options of filters.
 
 use crate::array::pixel_type;
 use crate::error::raised;
@@ -26,7 +26,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Takes the options that a filter was given.
+    /// Parses the keyword arguments of a filter.
     ///
     /// # Errors
     /// `TypeError` for another option, `ValueError` for a value that is not allowed.
@@ -65,7 +65,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets them.
+    /// Applies the options to a filter.
     pub(crate) fn set<'a>(&'a self, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
         let filter = filter.border(self.borders).extent(self.extent).rounding(self.rounding).overflow(self.overflow);
         let filter =

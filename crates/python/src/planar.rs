@@ -1,4 +1,4 @@
-//! Filters and lookups of images with channels, as OpenCV has them: arrays of shape (height, width) or
+//! Filters and lookups of images with channels, for OpenCV's functions: arrays of shape (height, width) or
 //! (height, width, channels).
 
 use crate::array::{into_array, pixel_type};
@@ -31,16 +31,16 @@ pub(crate) fn image_shape(lengths: &[u32]) -> PyResult<Shape> {
     Shape::new(width, height, channels).map_err(raised)
 }
 
-/// The window of a filter, as Python gives it.
+/// The window of a filter.
 #[derive(FromPyObject)]
 pub(crate) enum GivenWindow<'py> {
     /// Taps along x and along y.
     #[pyo3(transparent)]
     Separable((PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)),
-    /// Taps row by row, and how many there are along x and y.
+    /// Taps of a mask row by row, and the mask's width and height.
     #[pyo3(transparent)]
     Dense((PyReadonlyArray1<'py, f64>, u32, u32)),
-    /// The sides of a window of equal taps, for their mean.
+    /// Width and height of a window whose mean is computed.
     #[pyo3(transparent)]
     Mean((u32, u32)),
 }
@@ -59,8 +59,8 @@ impl GivenWindow<'_> {
     }
 }
 
-/// Runs `make` on an array as an image, whose result is written into the room if there is one, and returns the samples
-/// of other results, in the array's axes.
+/// Runs `make` on an array as an image. Writes the result into `room` if it is given; otherwise returns it as an array
+/// with the same axes.
 fn run<'py>(
     py: Python<'py>,
     (array, device): (&Operand<'py>, &apron::Device),
@@ -110,7 +110,7 @@ pub(crate) fn planar<'py>(
     let (formula, border, shape) = (window.formula()?, border(mode, 0.0)?, shape(&array)?);
     let (taps, is_scaled) = (formula.taps() as usize, (scale, delta) != (1.0, 0.0));
     run(py, (&array, &device), taps + 4, output, |source, room| {
-        // An anchor is one of taps, which formulas of several parts have each for itself.
+        // An anchor belongs to a mask; in a formula of several parts, each part has its own.
         let formula = match (formula, anchor) {
             (Formula::Separable(x, y), Some(at)) => Formula::Separable(x.with_anchor(at.0)?, y.with_anchor(at.1)?),
             (Formula::Dense(mask), Some(at)) => Formula::Dense(mask.with_anchor(at.0, at.1)?),
@@ -178,7 +178,7 @@ pub(crate) fn equalized<'py>(
     run(py, (&array, &device), 4, output, |source, room| device.equalize(source).run_in(room, shape))
 }
 
-/// Equalises each channel of integers of 8 or 16 bits by tiles, with limited counts.
+/// Equalises each channel of integers of 8 or 16 bits by tiles, with limited counts (CLAHE).
 #[pyfunction]
 #[pyo3(signature = (input, clip, across, down, output = None))]
 pub(crate) fn equalized_by_tiles<'py>(
@@ -196,7 +196,7 @@ pub(crate) fn equalized_by_tiles<'py>(
     })
 }
 
-/// Gives each channel of bytes the histogram of the same channel of another image, which is where the image is.
+/// Gives each channel of bytes the histogram of the same channel of another image on the same device.
 #[pyfunction]
 #[pyo3(signature = (input, reference, output = None))]
 pub(crate) fn matched<'py>(

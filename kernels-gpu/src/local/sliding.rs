@@ -6,7 +6,7 @@ use crate::windows::{rounded, Finish, Sums, Whole, ONES, QUAD};
 use apron_abi::SlidingParams;
 
 /// The final step of a local deviation. An estimate decides nearly every output; the others are computed by
-/// [`deviation`].
+/// `deviation`.
 pub struct Deviation;
 
 impl<W: Whole> Finish<W, 2> for Deviation {

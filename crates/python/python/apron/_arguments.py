@@ -1,4 +1,4 @@
-"""What SciPy's filters make of their arguments."""
+"""Conversion and checks of the arguments of SciPy's filters."""
 
 import operator
 import warnings
@@ -20,7 +20,7 @@ MODES = {
 
 
 def rounded(numbers):
-    """Returns the first integer of an array that f64 does not hold, or None."""
+    """Returns the first integer of an array that f64 does not represent, or None."""
     if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize < 8:
         return None
     large = numbers[(numbers > 2**53) | (numbers < -(2**53))]
@@ -72,7 +72,7 @@ def by_axis(value, axes, ndim, other):
 
 
 def axis_of(axis, ndim):
-    """Returns an axis from 0 on."""
+    """Returns an axis as a number from 0 on."""
     index = operator.index(axis)
     if not -ndim <= index < ndim:
         raise np.exceptions.AxisError(index, ndim)
@@ -80,7 +80,7 @@ def axis_of(axis, ndim):
 
 
 def axes_of(axes, ndim):
-    """Returns axes from 0 on: all by default."""
+    """Returns axes as numbers from 0 on; all axes by default."""
     if axes is None:
         return tuple(range(ndim))
     if np.isscalar(axes):
@@ -98,9 +98,9 @@ def axes_of(axes, ndim):
 
 
 def output_of(output, input, complex_output=False, promotes=True):
-    """Returns the type of a result, and the array that it is stored in, or None for a new one.
+    """Returns the type of a result, and the array in which it is stored, or None for a new one.
 
-    What is complex needs such an output; ``promotes``: a real type is taken as its complex one, with a warning.
+    A complex result needs a complex output; with ``promotes``, a real type becomes the complex type, with a warning.
     """
     if output is None:
         dtype = np.promote_types(input.dtype, np.complex64) if complex_output else input.dtype
@@ -129,12 +129,12 @@ def output_of(output, input, complex_output=False, promotes=True):
 
 
 def _in_order(dtype, shape):
-    """Returns a type in the machine's byte order, and an array of the type itself, if its order is another."""
+    """Returns a type in the machine's byte order; and if the type has the other order, an array of the type itself."""
     return dtype.newbyteorder("="), None if dtype.isnative else np.empty(shape, dtype)
 
 
 def stored(result, output):
-    """Returns a result, or the array that it is stored in."""
+    """Returns a result, or the array in which it is stored."""
     if output is None:
         return result
     output[...] = result
@@ -142,5 +142,5 @@ def stored(result, output):
 
 
 def groups(sides):
-    """Returns the number of a mask's axes once those of one tap that lie beside each other are one."""
+    """Returns the number of a mask's axes if adjacent axes of one tap count as one."""
     return sum(1 for at, side in enumerate(sides) if side > 1 or at == 0 or sides[at - 1] > 1)

@@ -1,4 +1,4 @@
-"""Filters of arrays: what lies between SciPy's functions and the compiled ones."""
+"""Filters of arrays: the layer between SciPy's functions and the compiled ones."""
 
 import functools
 import math
@@ -19,8 +19,8 @@ _MOST_TAPS = 1 << 16
 def gaussian_taps(sigma, order, radius):
     """Returns the taps of a Gaussian's derivative, for correlation.
 
-    The bell ``exp(-x^2 / (2 sigma^2))`` at whole numbers, divided by its sum; its derivative of an order is the bell times a
-    polynomial; each order follows from the one before: ``q' - x / sigma^2 q``.
+    The Gaussian ``exp(-x^2 / (2 sigma^2))`` at whole numbers is divided by its sum. Its derivative of any order is the Gaussian times
+    a polynomial ``q``, which follows from that of the previous order: ``q' - x / sigma^2 q``.
     """
     x = np.arange(-radius, radius + 1, dtype=np.float64)
     bell = np.exp(-0.5 / (sigma * sigma) * x**2)
@@ -35,7 +35,7 @@ def gaussian_taps(sigma, order, radius):
 
 
 class Plan:
-    """Correlations along axes, one after the other: ``passes`` of (axis, taps or a number of taps for their mean, origin, mode)."""
+    """Correlations along axes, one after the other: ``passes`` of (axis, taps, origin, mode); for a mean, taps are their number."""
 
     def __init__(self, passes, cval):
         self.passes, self.cval = passes, cval
@@ -55,7 +55,7 @@ class Plan:
 
 
 def planned(make):
-    """Keeps the plans that ``make`` made of the same arguments; lists are no arguments to be kept by."""
+    """Caches the plans that ``make`` returns, by its arguments; without cache if an argument is a list, which has no hash."""
     kept = functools.lru_cache(maxsize=1024, typed=True)(make)
 
     def plan(*arguments):
@@ -68,7 +68,7 @@ def planned(make):
 
 
 def along(input, output, plan, promotes=True):
-    """Runs a plan on an array; complex arrays are filtered by their parts, and ``promotes`` is that of `output_of`."""
+    """Runs a plan on an array; complex arrays are filtered part by part, and ``promotes`` is as in `output_of`."""
     if isinstance(input, Foreign):
         return input.along(output, plan)
     if output is None and input.dtype.isnative and input.size and input.dtype.kind != "c":
@@ -104,14 +104,14 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
     cval = float(cval)
     seen = [axis for axis, sides in enumerate(zip(input.shape, weights.shape)) if sides != (1, 1)]
     if groups(weights.shape) > 3 and len(seen) < input.ndim:
-        # Axes of one sample and one tap are none.
+        # Axes of one sample and one tap do not count.
         part, mask = (one.reshape([one.shape[axis] for axis in seen]) for one in (input, weights))
         origins = [origins[axis] for axis in seen]
         return dense(part, dtype, mask, origins, mode, cval, device).reshape(input.shape)
     wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
     leading = wide[0] if wide else 0
     if groups(weights.shape) > 3 and groups(weights.shape[leading:]) <= 3:
-        # What lies along the axes before the mask's first taps is filtered part by part.
+        # Along the axes before the first one with several taps, the array is filtered part by part.
         parts = input.reshape(-1, *input.shape[leading:])
         weights = weights.reshape(weights.shape[leading:])
         filtered = [dense(part, dtype, weights, origins[leading:], mode, cval, device) for part in parts]
@@ -139,10 +139,10 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
 
 
 def without_taps_of_0(result, input, weights, correlate, count, skipped=None):
-    """Returns sums as SciPy and OpenCV have them, without the taps of 0, which make NaN of NaN and of infinities.
+    """Returns sums as in SciPy and OpenCV, which skip taps of 0: a product of 0 and NaN or an infinity would be NaN.
 
-    ``correlate(samples, weights)`` are the sums, and ``count(samples, taps)`` those without a constant and in float32; ``skipped``
-    are the taps that are left out, if they are not all that are 0.
+    ``correlate(samples, weights)`` returns the sums, and ``count(samples, taps)`` sums in float32 without a constant; ``skipped``
+    are the taps that are skipped, if these are not all taps of 0.
     """
     skipped = weights == 0 if skipped is None else skipped
     if not input.dtype.kind == result.dtype.kind == "f" or not np.any(skipped) or not np.isnan(result.min()):
@@ -173,15 +173,15 @@ def _by_slices(input, weights, origins, mode, cval, axis, device):
         seen = np.take(wider, range(tap, tap + length), axis)
         slice_of_mask = np.take(weights, [tap], axis)
         with np.errstate(invalid="ignore"):
-            # Infinities of both signs make NaN here as in one sum.
+            # The sum of infinities of both signs is NaN here, as in a single sum.
             result += dense(seen, np.dtype(np.float64), slice_of_mask, origins, mode, cval, device)
     return result
 
 
 def complex_parts(filter, input, weights, output, cval):
-    """Filters where the array or the weights are complex: ``filter(input, weights, cval, dtype)`` filters real parts.
+    """Filters a complex array, or by complex weights: ``filter(input, weights, cval, dtype)`` filters real parts.
 
-    ``dtype`` is None for the input's own.
+    A ``dtype`` of None stands for the input's.
     """
     if input.dtype.kind != "c" and np.iscomplexobj(cval):
         raise ValueError("Cannot provide a complex-valued cval when the input is real.")

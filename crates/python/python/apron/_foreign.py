@@ -1,4 +1,4 @@
-"""Arrays of CuPy and PyTorch, where they are: on a GPU, on its stream; what goes in comes out."""
+"""Arrays of CuPy, PyTorch and other libraries, without a copy: on a GPU, on its stream. Results are arrays of the same library."""
 
 import functools
 import math
@@ -11,7 +11,7 @@ from ._arguments import groups
 
 
 def as_array(array):
-    """Returns a NumPy array, or what stands for an array of another library."""
+    """Returns a NumPy array, or the wrapper of an array of another library."""
     if type(array) is np.ndarray:
         return array
     library = type(array).__module__.partition(".")[0]
@@ -27,7 +27,7 @@ def as_array(array):
 
 
 def _is_on_gpu(array):
-    """Whether an array offers DLPack, and lies on a GPU of CUDA."""
+    """Whether an array offers DLPack, and is on a CUDA GPU."""
     return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) == 2
 
 
@@ -39,7 +39,7 @@ def on_host(numbers):
 
 
 def beside(array, other, what):
-    """Returns another array as those of the library and the place of ``array``."""
+    """Returns another array as an array of the library of ``array``, on the same device."""
     other = as_array(other)
     if type(other) is not type(array):
         raise TypeError(f"apron: {what} is a {type(other).__name__.lstrip('_')} array, but must be of the library and place of the array")
@@ -47,8 +47,8 @@ def beside(array, other, what):
 
 
 def computed(array, shape, dtype, run, output=None):
-    """Returns what ``run`` computes of an array, as an array of its library: ``run(samples)`` returns NumPy's, and
-    ``run(samples, output=room)`` writes one on a GPU. ``output`` is written if it has the result's shape and type, as in OpenCV."""
+    """Returns the result of ``run`` for an array, as an array of the same library: ``run(samples)`` returns a NumPy array, and
+    ``run(samples, output=room)`` writes an array on a GPU. ``output`` is written if it has the result's shape and type, as in OpenCV."""
     if isinstance(array, Foreign):
         return array.computed(shape, np.dtype(dtype), run, output)
     result = run(array).reshape(shape)
@@ -59,7 +59,7 @@ def computed(array, shape, dtype, run, output=None):
 
 
 def dtype_of(dtype):
-    """Returns NumPy's type of a type of any library; of numbers alone if it is a name, as in SciPy."""
+    """Returns NumPy's dtype for a type of any library; names must be those of numeric types, as in SciPy."""
     if type(dtype).__module__.partition(".")[0] == "torch":
         return _dtype_of_torch(dtype)
     found = np.dtype(dtype)
@@ -69,7 +69,7 @@ def dtype_of(dtype):
 
 
 class Foreign:
-    """An array of another library: what it has in common with NumPy's, and filters of it."""
+    """An array of another library: the attributes that it shares with NumPy's arrays, and its filters."""
 
     def __init__(self, native, dtype):
         self.native, self.shape, self.dtype = native, tuple(native.shape), dtype
@@ -78,7 +78,7 @@ class Foreign:
             raise TypeError(f"apron: dtype is {dtype}, but must be real on a GPU and in PyTorch")
 
     def room(self, output):
-        """Returns the array that a result is written into, and the one that it is copied into, if that is another."""
+        """Returns the array into which a result is written, and the array into which it is then copied, if that is another."""
         if output is None:
             return self.empty(self.dtype), None
         if isinstance(output, (str, type, np.dtype)) or type(output).__name__ == "dtype":
@@ -92,7 +92,7 @@ class Foreign:
         return (target, None) if target.native is output else (self.empty(target.dtype), output)
 
     def empty(self, dtype):
-        """Makes an array of this shape whose samples may be anything."""
+        """Makes an uninitialised array of this shape."""
         return self.made(self.shape, dtype)
 
     def zeros(self, dtype):
@@ -100,13 +100,13 @@ class Foreign:
         return self.filled(self.shape, dtype)
 
     def fits(self, output, shape, dtype):
-        """Returns an array that a result of this shape and type can be written into, or ``None``."""
+        """Returns an array into which a result of this shape and type can be written, or ``None``."""
         target = None if output is None else as_array(output)
         is_one = target is not None and type(target) is type(self) and target.native is output
         return target if is_one and target.shape == tuple(shape) and target.dtype == dtype else None
 
     def filtered(self, output, run):
-        """Returns what ``run(room)`` writes."""
+        """Returns the array that ``run(room)`` writes."""
         room, target = self.room(output)
         if self.size:
             run(room)
@@ -120,11 +120,11 @@ class _OnGpu(Foreign):
     """An array on a GPU, with the address of its samples, in C order, and a stream."""
 
     def given(self):
-        """Returns what compiled functions take: the address, the shape, the type, and the stream that orders the work."""
+        """Returns the argument of compiled functions: the address, the shape, the type, and the stream of all work."""
         return (self.address, self.shape, self.dtype, self.stream)
 
     def parts(self, leading):
-        """Returns the arrays that lie one after the other along the leading axes."""
+        """Returns the parts of the array along its leading axes, one after the other."""
         size = math.prod(self.shape[leading:]) * self.dtype.itemsize
         count = math.prod(self.shape[:leading])
         return [(self.address + part * size, self.shape[leading:], self.dtype, self.stream) for part in range(count)]
@@ -147,7 +147,7 @@ class _OnGpu(Foreign):
         if len(wide) > 3:
             raise ValueError(f"apron: the mask has taps along {len(wide)} axes, but must have them along up to 3 on a GPU")
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
-        # With more axes than a volume has, those before the mask's first several taps count volumes.
+        # Arrays of more than three axes: the axes before the first one with several taps count volumes.
         leading = next((axis for axis, side in enumerate(weights.shape) if side > 1), 0) if groups(weights.shape) > 3 else 0
         given = (taps, weights.shape[leading:], origins[leading:], mode, float(cval))
 
@@ -158,7 +158,7 @@ class _OnGpu(Foreign):
         return self.filtered(output, run)
 
     def extremes(self):
-        """Returns the least and the largest sample as an array of the host; of f64 where integers are beyond 2^53."""
+        """Returns the least and the largest sample as an array on the host; as f64 if integers are beyond 2^53."""
         ends = np.array(_apron.extremes(self.given()))
         are_rounded = self.dtype.kind in "iu" and (np.abs(ends) >= 2.0**53).any()
         return ends if are_rounded else ends.astype(self.dtype)
@@ -205,7 +205,7 @@ class _CuPy(_OnGpu):
 
 
 class _Other(_OnGpu):
-    """An array of a library that is not known here: by DLPack or by the CUDA Array Interface. Results are `GpuArray`."""
+    """An array of any other library, by DLPack or by the CUDA Array Interface. Results are `GpuArray`."""
 
     def __init__(self, array):
         if isinstance(array, _apron.GpuArray):
@@ -255,7 +255,7 @@ def _dtype_of_torch(dtype):
 
 
 class _Tensor:
-    """What tensors of PyTorch have in common, on a GPU and on the host."""
+    """The common part of PyTorch's tensors on a GPU and on the host."""
 
     def made(self, shape, dtype):
         return type(self)(self.native.new_empty(tuple(shape), dtype=_of_torch(dtype)))
@@ -276,7 +276,7 @@ class _Tensor:
         return type(self)(sys.modules["torch"].stack(arrays, -1))
 
     def interpolated(self, places, values):
-        """Interpolates as `numpy.interp`, between values at places that rise."""
+        """Interpolates between values at ascending places, as `numpy.interp`."""
         torch = sys.modules["torch"]
         places, values, samples = self.of_host(places), self.of_host(values), self.native.double()
         at = (torch.searchsorted(places, samples, right=True) - 1).clamp(0, max(len(places) - 2, 0))
@@ -319,7 +319,7 @@ class _Torch(_Tensor, _OnGpu):
 
 
 class _TorchOnHost(_Tensor, Foreign):
-    """A tensor on the host: NumPy's array of its memory."""
+    """A tensor on the host, as a NumPy array that shares its memory."""
 
     def __init__(self, tensor):
         if tensor.requires_grad:

@@ -13,7 +13,7 @@ from . import _apron
 from ._arguments import rounded
 from ._foreign import Foreign, as_array, beside, on_host
 
-# As they are when this module is loaded: tests replace them.
+# Bound when this module is loaded, since tests replace NumPy's functions.
 _histogram, _histogramdd, _bin_edges = np.histogram, np.histogramdd, np.histogram_bin_edges
 
 #: Most bins that there are.
@@ -42,7 +42,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     bins : int, str or sequence of numbers
         A number of bins of equal width, the name of NumPy's rule for that number, or the edges.
     range : (float, float), optional
-        The ends; by default the least and the largest sample.
+        The first and the last edge; by default the least and the largest sample.
     weights : array, optional
 
     >>> import apron
@@ -65,16 +65,16 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     density : bool, optional
         Divides the counts by their sum and the bins' widths.
     weights : array of the shape of ``a``, optional
-        Sums weights, in f64 and in blocks of 65,536 samples, as NumPy does for bins of equal width. Integers whose sum their type or
-        f64 does not hold are summed by NumPy.
+        Weights are summed in f64, in blocks of 65,536 samples, as NumPy does for bins of equal width. Integers are summed by NumPy if
+        their type or f64 does not represent the sum.
 
     Returns
     -------
     counts : array of int64, or of the type of the weights
     edges : array, one more than the bins
 
-    Integers of 64 bits are compared with the edges exactly, whether those are floats or integers, while NumPy rounds those beyond
-    2^53 to f64 unless both have one type. Beside samples that are floats, edges are rounded as by NumPy.
+    Integers of 64 bits are compared exactly with the edges, floats or integers, while NumPy rounds integers beyond 2^53 to f64 unless
+    samples and edges have one type. For samples that are floats, edges are rounded as by NumPy.
 
     >>> import apron
     >>> apron.histogram([1, 2, 1], bins=[0, 1, 2, 3])
@@ -90,7 +90,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         real, edges = histogram(samples, bins, range, None, weights.real)
         counts = (real + 1j * histogram(samples, edges, None, None, weights.imag)[0]).astype(weights.dtype)
         return (_density(counts, edges) if density else counts), edges
-    # Between given edges NumPy refuses weights of bool, whose sums are none.
+    # With given edges NumPy refuses weights of bool, which have no sums.
     are_summed = are_plain(weights) and not (weights is not None and weights.dtype == bool and np.ndim(bins))
     if not is_counted(samples.dtype) or not are_summed or not _are_exact(weights):
         return _histogram(a, bins, range, density, weights)
@@ -110,17 +110,17 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 
 def are_rounded(edges, dtype):
-    """Whether f64 would round edges, beside integers of 64 bits that may lie between an edge and what it is rounded to."""
+    """Whether f64 would round edges for samples of 64-bit integers, which could lie between an edge and the rounded edge."""
     return dtype.kind in "iu" and dtype.itemsize == 8 and rounded(edges) is not None
 
 
 def _bins_of(samples, edges):
-    """Returns the number of each integer's bin, or one beyond all bins, between edges of integers, all of them exact."""
+    """Returns each integer's bin between edges of integers, compared exactly; for integers in no bin, a number above all bins."""
     dtype, outside = samples.dtype.newbyteorder("="), len(edges)
     signs = {samples.dtype.kind, edges.dtype.kind}
     below = np.zeros(samples.shape, bool)
     if signs == {"i", "u"}:
-        # Both as integers without a sign: what is below 0 is below the edges, or an edge that is below all samples.
+        # Both as unsigned integers: samples below 0 are below all edges, and edges below 0 are below all samples.
         if samples.dtype.kind == "i":
             below = samples < 0
         elif edges[-1] < 0:
@@ -142,15 +142,15 @@ def _check_edges(edges, dtype):
 
 
 def _are_exact(weights):
-    """Whether sums of weights in f64 are those of their type, where that is of integers."""
+    """Whether sums of integer weights in f64 equal the sums in their type."""
     if weights is None or weights.dtype.kind not in "iu":
         return True
     return np.abs(weights.astype(np.float64)).sum() <= min(np.iinfo(weights.dtype).max, 2**53)
 
 
 def _holding(edges, dtype):
-    """Returns edges from the least to the largest sample, which hold both: f64 may round an end of 64 bits inwards. NumPy rounds samples,
-    too; here they are compared exactly. An end that is moved outwards takes no other sample in."""
+    """Returns edges from the least to the largest sample, moved outwards where f64 may round a 64-bit end inwards. NumPy rounds the
+    samples, too; here they are compared exactly. A moved end takes in no other sample."""
     if dtype.kind not in "iu" or dtype.itemsize < 8:
         return edges
     edges = np.array(edges, np.float64)
@@ -161,13 +161,13 @@ def _holding(edges, dtype):
 
 
 def _holding_columns(edges, are_even, range, dtype):
-    """Returns the edges of columns, by `_holding` where they follow from a column."""
+    """Returns the edges of columns; those that follow from a column by `_holding`."""
     free = [even and (range is None or range[at] is None) for at, even in enumerate(are_even)]
     return [_holding(one, dtype) if free[at] else one for at, one in enumerate(edges)]
 
 
 def _edges_of_foreign(samples, bins, range):
-    """Returns the edges for an array of another library: they follow from its least and its largest sample."""
+    """Returns the edges for an array of another library, from its least and its largest sample."""
     if isinstance(bins, str):
         raise TypeError(f"apron: bins is {bins!r}, but must be a number or edges for arrays on a GPU and of PyTorch")
     bins = on_host(bins) if np.ndim(bins) else bins
@@ -176,7 +176,7 @@ def _edges_of_foreign(samples, bins, range):
 
 
 def weights_of_foreign(samples, weights, length):
-    """Returns weights beside an array of another library, as f64."""
+    """Returns the weights of an array of another library, as f64."""
     weights = beside(samples, weights, "weights")
     if not are_plain(weights) or weights.size != length:
         raise ValueError(
@@ -225,16 +225,16 @@ def labelled_histogram(input, min, max, bins, labels=None, index=None):
     ----------
     input : array
     min, max : float
-        The ends; the upper one belongs to the last bin.
+        The first and the last edge; the last edge belongs to the last bin.
     bins : int
     labels : array of integers, optional
-        The labels of the samples; those of labels above 0 are counted together without an index.
+        The labels of the samples; without ``index``, all samples with labels above 0 are counted together.
     index : int or array of int, optional
-        The labels whose samples are counted, each for itself.
+        The labels whose samples are counted, each label separately.
 
     Returns
     -------
-    array of int64, or an array of such arrays, one for each of ``index``: None where a label does not occur
+    array of int64, or an array of such arrays, one for each of ``index``; None for a label that does not occur
 
     >>> from apron import ndimage
     >>> ndimage.histogram([0, 1, 2, 2, 3], 0, 4, 4)
@@ -300,7 +300,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         sample = np.atleast_2d(sample).T
         _, columns = sample.shape
     if isinstance(sample, np.ma.MaskedArray):
-        # Their ends are those of what is not masked.
+        # The ends are those of samples that are not masked.
         return _histogramdd(sample, bins, range, density, weights)
     sample = np.asarray(sample)
     sample = sample.view(np.uint8) if sample.dtype == bool else sample
@@ -315,7 +315,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     between = edges
     exact = [not even and are_rounded(one, sample.dtype) for one, even in zip(edges, are_even)]
     if any(exact):
-        # The numbers of the bins are counted instead of the samples.
+        # Bin numbers are counted instead of the samples.
         sample = np.stack([_bins_of(sample[:, at], one) if exact[at] else sample[:, at] for at, one in enumerate(edges)], -1)
         between = [np.arange(len(one)) if exact[at] else one for at, one in enumerate(edges)]
     outer = _holding_columns(between, are_even, range, sample.dtype)
@@ -335,7 +335,7 @@ def _density_of_cells(counts, edges):
 
 
 def _rows_of_foreign(sample):
-    """Returns rows of another library: those of an array, or of columns; ``None`` for NumPy's."""
+    """Returns rows of another library, from an array or from columns; ``None`` for NumPy's arrays."""
     if isinstance(sample, (list, tuple)):
         columns = [as_array(column) for column in sample]
         if not columns or not isinstance(columns[0], Foreign):
@@ -373,8 +373,8 @@ def _rows_counted(rows, bins, range, density, weights):
 
 
 def _edges_of_columns(column_of, columns, bins, range):
-    """Returns the edges of each column, and whether its bins are of equal width; ``column_of`` gives a column that they follow from, or
-    its ends."""
+    """Returns the edges of each column, and whether its bins have equal width; ``column_of`` returns a column, or its ends, if the edges
+    follow from it."""
     try:
         if len(bins) != columns:
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
@@ -406,7 +406,7 @@ def _edges_of_columns(column_of, columns, bins, range):
 
 
 def _ends(samples, range):
-    """Returns the ends of bins: those given, or the least and the largest sample; NumPy's, which are apart."""
+    """Returns the ends of bins, those given, or the least and the largest sample; equal ends are moved apart, as by NumPy."""
     edges = _bin_edges(samples, 1, range)
     if range is not None and range[0] != range[1]:
         return range

@@ -19,13 +19,14 @@ def gaussian(ksize, sigma):
         return np.array(_SMALL[ksize], float)
     sigma = sigma if sigma > 0 else ((ksize - 1) * 0.5 - 1) * 0.3 + 0.8
     x = np.arange(ksize) - (ksize - 1) * 0.5
-    # As OpenCV's: the two middle taps of an even size are 1, and not the bell half a pixel beside its top.
+    # As in OpenCV: the two middle taps of an even size are 1, and not the Gaussian half a pixel beside its centre.
     bell = np.where(np.abs(x) < 1, 1.0, np.exp(-0.5 / (sigma * sigma) * x * x))
     return bell / bell.sum()
 
 
 def in_parts(taps, parts):
-    """Rounds symmetric taps to fractions with a denominator, from outside; each passes on what it lost, and the middle has the rest."""
+    """Rounds symmetric taps to fractions with a denominator, from the outside in; each tap passes its rounding error on, and the middle
+    tap takes the remainder."""
     half, lost = len(taps) // 2, 0.0
     rounded = np.zeros(len(taps))
     for at in range(half):
@@ -51,7 +52,7 @@ def derivatives(dx, dy, ksize, normalize=False):
         side = 3 if ksize == 1 and order > 0 else ksize
         if order >= max(side, 3):
             raise ValueError(f"apron: the order is {order}, but must be below ksize, which is {side}")
-        # Differences, and the binomial for the other taps.
+        # Differences, convolved with binomial taps.
         taps = np.ones(1)
         for _ in range(order):
             taps = np.convolve(taps, [-1.0, 1.0])

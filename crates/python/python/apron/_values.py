@@ -1,4 +1,4 @@
-"""NumPy's counts of values, percentiles, and places between edges: its signatures and results."""
+"""NumPy's counts of values, percentiles, and bin numbers: its signatures and results."""
 
 import operator
 import sys
@@ -9,12 +9,12 @@ from . import _apron
 from ._foreign import Foreign, as_array, on_host
 from ._histograms import MAX_BINS, are_plain, counted, is_counted, weights_of_foreign
 
-# As they are when this module is loaded: tests replace them.
+# Bound when this module is loaded, since tests replace NumPy's functions.
 _bincount, _percentile, _digitize = np.bincount, np.percentile, np.digitize
 
 
 def bincount(x, /, weights=None, minlength=0):
-    """Counts each value of whole numbers from 0 on: `numpy.bincount`.
+    """Counts each value of integers from 0 on: `numpy.bincount`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _values_counted(values, weights, minlength):
     if few is None:
         low, high = values.extremes() if values.size else (0, -1)
     else:
-        # One pass counts all values of the type; those that occur follow from the counts.
+        # One pass counts all values of the type; the counts then show which values occur.
         counts = _apron.histogram(values.given(), np.arange(few.min, few.max + 2.0), True)
         found = counts.nonzero()[0] + few.min
         low, high = found[0], found[-1]
@@ -74,7 +74,7 @@ def percentile(
 ):
     """Percentiles: `numpy.percentile`.
 
-    Those of all samples together by the linear method are found by counting, without a sort and without a copy; others by NumPy.
+    Percentiles of all samples together by the linear method are found by counting, without a sort and without a copy; others by NumPy.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ def percentile(
     q : number or array of numbers, 0 to 100
     axis, out, overwrite_input, method, keepdims, weights : NumPy's
 
-    Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow. Those of
-    float32 for a single ``q`` of Python's are float32, as NumPy's, but rounded once from f64: NumPy's own sum of f32
-    may differ in the last bit.
+    Percentiles of integers are those of the samples as f64: NumPy's differences of small integers may overflow. For float32
+    samples and a single Python number ``q``, the result is float32, as in NumPy, but rounded once from f64: NumPy's float32
+    arithmetic may differ in the last bit.
 
     >>> import apron
     >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
@@ -99,7 +99,7 @@ def percentile(
     is_plain = type(array) is np.ndarray and (array.dtype.kind in "iu" or array.dtype in (np.float32, np.float64))
     asked = np.asanyarray(q)
     of_all = axis is None and out is None and method == "linear" and not keepdims and weights is None
-    # NumPy divides by 100 in the type of q: in f32, places in a long array are rounded.
+    # NumPy divides by 100 in the type of q: in f32, the places of percentiles in a long array are rounded.
     is_double = asked.dtype.kind in "iu" or asked.dtype == np.float64
     if not (is_plain and of_all and array.size and is_double and np.all((asked >= 0) & (asked <= 100))):
         return _percentile(
@@ -110,7 +110,7 @@ def percentile(
 
 
 def _in_type_of(found, dtype, q):
-    """Returns percentiles in NumPy's type: f64, but for one of f32 whose ``q`` is a number of Python's."""
+    """Returns percentiles in NumPy's type: f64, except f32 for f32 samples and a single Python number ``q``."""
     return found.astype(np.float32) if dtype == np.float32 and type(q) in (int, float) else found
 
 
@@ -130,9 +130,9 @@ def digitize(x, bins, right=False):
     Parameters
     ----------
     x : array
-    bins : sequence of numbers that rise, or fall
+    bins : sequence of ascending or descending numbers
     right : bool
-        Whether bins include their right edge, not their left one.
+        Whether bins include their right edge instead of their left one.
 
     >>> import apron
     >>> apron.digitize([0.2, 6.4, 3.0, 1.6], [0.0, 1.0, 2.5, 4.0, 10.0])
@@ -144,7 +144,7 @@ def digitize(x, bins, right=False):
     is_plain = is_counted(samples.dtype) and edges.dtype.kind in "iuf" and edges.ndim == 1 and samples.size
     is_long = any(one.dtype.kind in "iu" and one.dtype.itemsize == 8 for one in (samples, edges))
     if not is_plain or not is_counted(edges.dtype) or (edges != edges).any() or is_long:
-        # NumPy compares integers of 64 bits, which f64 does not hold.
+        # 64-bit integers are left to NumPy, since f64 does not represent them all.
         return _digitize(x, bins, right)
     rising, falling = bool((edges[:-1] <= edges[1:]).all()), bool((edges[:-1] >= edges[1:]).all())
     if not (rising or falling):

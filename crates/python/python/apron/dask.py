@@ -1,9 +1,9 @@
 """Filters of `apron.ndimage`, histograms and statistics of Dask arrays.
 
-Filters read each block with the samples around it that its windows see: results have the bits of the whole array's, but for means of
-float32 and float16 (`uniform_filter`), whose sums are within their bound. Filters take SciPy's arguments; ``output`` is a dtype.
+Filters read each block with its halo: results have the bits of the whole array's, except for means of float32 and float16
+(`uniform_filter`), whose sums are within their bound. Filters take SciPy's arguments; ``output`` is a dtype.
 Histograms and statistics reduce each block, and then the blocks' results in a tree.
-Blocks are worked on where Dask runs them, by names that pickle.
+Blocks are processed where Dask runs them, by functions that pickle by name.
 
 >>> import dask.array as da, numpy as np
 >>> import apron.dask
@@ -48,7 +48,7 @@ def _gaussian_reach(sigma, truncate=4.0, radius=None):
 
 
 def _along_one(given, taps):
-    """Returns the reach along the one axis of a filter of ``taps`` taps: of all of them, wherever they are shifted."""
+    """Returns the halo along the axis of a filter of ``taps`` taps: enough for any origin."""
     return {axis_of(given["axis"], given["input"].ndim): taps}
 
 
@@ -79,12 +79,12 @@ _REACH = {
     ),
     "uniform_filter1d": lambda given: _along_one(given, given["size"]),
     "correlate": lambda given: dict(
-        # The weights' axes are in the order of the array's, whatever that of `axes`.
+        # The weights' axes are in the order of the array's axes, not in that of `axes`.
         zip(sorted(axes_of(given["axes"], given["input"].ndim)), np.shape(given["weights"]))
     ),
     "gaussian_filter": _of_gaussian,
     "gaussian_laplace": lambda given: _of_gaussian({**given, "sigma": _sigmas(given)}, range(given["input"].ndim)),
-    # SciPy's blurs along all axes, also where derivatives are along some.
+    # SciPy's derivatives blur along all axes.
     "gaussian_gradient_magnitude": lambda given: _of_gaussian(given, range(given["input"].ndim)),
     "uniform_filter": lambda given: _along_each(given, given["size"], int),
     "sobel": lambda given: dict.fromkeys(range(given["input"].ndim), 1),
@@ -113,11 +113,11 @@ def _by_blocks(name):
         if not (output is None or isinstance(output, (str, type, np.dtype))):
             raise TypeError(f"apron: output is a {type(output).__name__}, but must be a dtype for Dask arrays")
         reach = {axis: taps for axis, taps in _REACH[name](given).items() if taps > 0}
-        # What windows see beyond the array's other end is put beside it; other borders follow from the blocks at the edges.
+        # With wrap, the samples of the array's other end are put beside it; other borders follow from the blocks at the edges.
         axes = axes_of(given.get("axes"), image.ndim)
         modes = for_each(given["mode"], len(axes))
         if name in _OF_DERIVATIVES and len(set(modes)) > 1:
-            # Each derivative has a mode for all axes: so what is outside differs by derivative, and every block has to see both ends.
+            # Each derivative has one mode for all axes, so the samples outside differ by derivative, and every block needs both ends.
             image = image.rechunk(dict.fromkeys(reach, -1))
         modes = dict(zip(axes, modes))
         wraps = [modes.get(axis, modes[axes[0]]).endswith("wrap") for axis in range(image.ndim)]
@@ -126,7 +126,7 @@ def _by_blocks(name):
         depth = {axis: (reach.get(axis, 0) if image.numblocks[axis] > 1 else 0) for axis in range(image.ndim)}
         options = {key: value for key, value in given.items() if key not in ("input", "kwargs")}
         run = functools.partial(filter, **{**options, **given.get("kwargs", {})})
-        # The filter of no samples has the result's type: complex where weights are, and in the machine's byte order.
+        # Filtering an empty array gives the result's type: complex if the weights are, and in the machine's byte order.
         meta = run(np.empty((0,) * image.ndim, image.dtype))
         return da.map_overlap(
             run,
@@ -152,8 +152,8 @@ def histogram(a, bins=10, range=None):
     bins : int or sequence of numbers
         A number of bins of equal width, or the edges.
     range : (float, float), optional
-        The ends of bins of equal width; by default the least and the largest sample. They are found first, and Dask holds the
-        blocks until they are counted: give a range where the array is larger than memory.
+        The first and the last edge; by default the least and the largest sample, which are found first. Dask then keeps the
+        blocks until they are counted: give a range if the array is larger than memory.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def histogram(a, bins=10, range=None):
         low, high = range = tuple(range)
         if not low <= high:
             raise ValueError(f"apron: range is ({low}, {high}), but its first number must not be above its second")
-    # Without samples, but of their type: NumPy checks the bins, and finds edges that do not depend on samples.
+    # An empty array of the samples' type: NumPy checks the bins, and returns edges that do not depend on samples.
     edges = np.histogram_bin_edges(np.empty(0, samples.dtype), bins, range)
     if are_even and range is None and samples.size != 0:
         ends = da.stack([samples.min(), samples.max()]).rechunk(-1)
@@ -203,7 +203,7 @@ def histogram(a, bins=10, range=None):
 
 def _counts(block, edges, are_even, range):
     """Counts a block, with an axis of length 1 for each of the block's."""
-    # Edges of f32 are found in f64 from the ends that are given, and in f32 from those of samples.
+    # For f32 samples, edges are computed in f64 from a given range, and in f32 from the least and the largest sample.
     ends = (edges[0], edges[-1]) if range is None else range
     counts, _ = _histogram(block, len(edges) - 1, ends) if are_even else _histogram(block, edges)
     return counts[(np.newaxis,) * block.ndim]
@@ -230,9 +230,9 @@ class Statistics(NamedTuple):
 def statistics(a):
     """Finds the number of samples, the least and the largest one, the mean and the standard deviation; reads each block once.
 
-    Means and sums of squared deviations are of f64. Those of a block are found by two passes over the block in memory. Those of
-    blocks are merged by the formula of Chan, Golub and LeVeque: with ``n_i`` samples in block ``i``, its mean ``m_i`` and its sum
-    of squared deviations ``s_i``, the mean of all is ``m = sum(n_i * m_i) / sum(n_i)``, and the sum is
+    Means and sums of squared deviations are f64. For a block they are computed by two passes over the block in memory. Blocks are
+    merged by the formula of Chan, Golub and LeVeque: if block ``i`` has ``n_i`` samples, the mean ``m_i`` and the sum of squared
+    deviations ``s_i``, the mean of all is ``m = sum(n_i * m_i) / sum(n_i)``, and the sum is
     ``sum(s_i + n_i * (m_i - m) ** 2)``. No large sums of squares are subtracted.
 
     Parameters
@@ -266,7 +266,7 @@ def statistics(a):
 
 
 def _summed(block, dtype, axis, keepdims):
-    """Returns the record of a block, as an array with its axes."""
+    """Returns the record of a block, as an array with as many axes as the block."""
     found = np.zeros((1,) * block.ndim, dtype)
     if block.size:
         mean = block.mean(dtype=np.float64, keepdims=True)
@@ -276,8 +276,8 @@ def _summed(block, dtype, axis, keepdims):
 
 
 def _merged(parts, axis, keepdims):
-    """Merges records: into one, or at last, without axes, into that of all samples."""
-    # A selection may leave blocks without samples.
+    """Merges records into one; at last, without axes, into the record of all samples."""
+    # Blocks may be empty, for example after a selection.
     parts = parts[parts["count"] > 0]
     found = np.zeros((1,) * len(axis), parts.dtype)
     if parts.size:
@@ -301,5 +301,5 @@ def register():
     for name in _REACH:
         door = getattr(dispatch, f"dispatch_{name}", None)
         if door is not None:
-            # A function of the blocks' type that returns the filter, which pickles.
+            # The registered function returns the filter for NumPy's blocks; the filter itself can be pickled.
             door.register(np.ndarray, lambda *_, filter=getattr(ndimage, name): filter)

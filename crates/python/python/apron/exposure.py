@@ -1,7 +1,7 @@
 """Histograms of images: functions of `skimage.exposure`, as far as Apron has them.
 
-What is missing raises `TypeError` or `ValueError`, with what is there. `equalize_adapthist` is not here: Apron's equalisation by tiles is
-OpenCV's, `apron.cv.createCLAHE`, whose results are others.
+Unsupported arguments raise `TypeError` or `ValueError`, which name the supported ones. There is no `equalize_adapthist`: Apron's
+equalisation by tiles is OpenCV's, `apron.cv.createCLAHE`, whose results differ.
 """
 
 import functools
@@ -18,15 +18,15 @@ __all__ = ["equalize_hist", "match_histograms"]
 def equalize_hist(image, nbins=256, mask=None):
     """Equalises the histogram: `skimage.exposure.equalize_hist`, floats from 0 to 1.
 
-    Integers are counted value by value, floats in ``nbins`` bins; between the bins' middles the share of the samples below is
-    interpolated.
+    Integers are counted by value, floats in ``nbins`` bins. The result is the cumulative share of the samples, interpolated between
+    the middles of bins.
 
     Parameters
     ----------
     image : array
     nbins : int
     mask : array of bool, optional
-        Only where it is true samples are counted.
+        Only samples where the mask is true are counted.
 
     >>> from apron import exposure
     >>> import numpy as np
@@ -50,7 +50,7 @@ def equalize_hist(image, nbins=256, mask=None):
     else:
         raise TypeError(f"apron: dtype is {image.dtype}, but must be an integer of 8 or 16 bits, or a float")
     share = counts.cumsum() / float(counts.sum())
-    # As scikit-image: float16 is none of its types.
+    # As in scikit-image, which does not support float16.
     dtype = np.dtype(np.float32 if image.dtype in (np.float32, np.float16) else np.float64)
     if not isinstance(image, Foreign):
         return np.interp(image.flat, middles, share).reshape(image.shape).astype(dtype, copy=False)
@@ -64,9 +64,10 @@ def match_histograms(image, reference, *, channel_axis=None):
     ----------
     image, reference : arrays of uint8, of shape (height, width), or (height, width, channels) with ``channel_axis=-1``
     channel_axis : None or -1
-        With -1 each channel is matched for itself, else all together.
+        With -1 each channel is matched separately, otherwise all channels together.
 
-    The result is of bytes, truncated as scikit-image's with a channel axis; without one that returns floats, which are not truncated.
+    The result is uint8, truncated as in scikit-image with a channel axis. Without one, scikit-image returns floats, which are not
+    truncated.
 
     >>> from apron import exposure
     >>> import numpy as np

@@ -1,17 +1,18 @@
 """The linear filters of `scipy.ndimage`: its signatures, defaults and results.
 
-Sums are taken in f64, as SciPy's are, but for arrays of float32 and float16 whose result is float32 or float16: there they are
-taken in f32, each within ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum. Integers are truncated toward zero, wrap, and
-are stored in the result's type between the passes of a filter of several axes. Floats are rounded once, at the end.
+Sums are computed in f64, as in SciPy, except for arrays of float32 and float16 whose result is float32 or float16: these are summed
+in f32, each sum within ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum. Integer results are truncated toward zero, wrap,
+and have the result's type between the passes of a filter of several axes. Floats are rounded once, at the end.
 
 All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128, with any number of
-axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` leave out
-samples under weights of 0 that are NaN or infinite, and all other filters make NaN of them; on a GPU, where nobody waits to see
-whether there are any, they make the sum NaN everywhere. Beside NaN and infinities means are of their windows: SciPy's running sums
-keep them up to the end of the line. Weights that are integers of 64 bits are refused where f64 does not hold them.
+axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` skip samples under
+weights of 0 that are NaN or infinite, while in all other filters such samples make the sum NaN. On a GPU such samples are not searched
+for, since that would wait for the GPU: they make the sum NaN in all filters. NaN and infinities only affect means of windows that
+contain them, while SciPy's running sums keep them up to the end of the line. Weights of 64-bit integers that f64 does not represent
+are refused.
 
-Arrays of CuPy and PyTorch stay where they are, and their results are arrays of the same library: on a GPU, work is enqueued on the
-current stream, and nobody waits. There, complex numbers are missing.
+Arrays of CuPy and PyTorch are not copied, and their results are arrays of the same library. On a GPU, work is enqueued on the current
+stream without waiting; complex numbers are not supported there.
 
 Errors are SciPy's: `RuntimeError` for modes, sizes and shapes, `ValueError` for origins and axes, `TypeError` for other types.
 """
@@ -52,14 +53,14 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
     weights : sequence of one number or more
     axis : int
     output : array or dtype, optional
-        Where the result is stored, or its type; by default the input's.
+        The array in which the result is stored, or the result's type; by default the input's type.
     mode : str
-        What lies outside: ``reflect``, ``mirror``, ``nearest``, ``wrap``, ``constant``, ``grid-mirror``, ``grid-wrap`` or
+        The border: ``reflect``, ``mirror``, ``nearest``, ``wrap``, ``constant``, ``grid-mirror``, ``grid-wrap`` or
         ``grid-constant``.
     cval : number
-        The constant outside.
+        The value outside, for a constant border.
     origin : int
-        How far the weights are shifted from their middle.
+        Shift of the weights from their middle, in samples.
 
     Returns
     -------
@@ -178,9 +179,9 @@ def gaussian_filter1d(
     order : int
         The order of the derivative, 0 or more.
     truncate : float
-        Where the bell is cut off, in standard deviations.
+        Radius of the Gaussian, in standard deviations.
     radius : int, optional
-        Where it is cut off, in samples.
+        Radius of the Gaussian, in samples, instead of ``truncate``.
 
     >>> from apron.ndimage import gaussian_filter1d
     >>> gaussian_filter1d([1.0, 2.0, 3.0, 4.0, 5.0], 1).round(4)

@@ -1,8 +1,9 @@
-"""Linear filters of PyTorch's tensors, with gradients, and as operators that ``torch.compile`` takes whole.
+"""Linear filters of PyTorch's tensors, with gradients, as operators that ``torch.compile`` does not split.
 
-Tensors lie on the host or on a GPU, and have any number of axes; ``axes=(-2, -1)`` filters each image of a batch. Results have the
-type, the place and the bits of `apron.ndimage`, whose arguments these are but for ``output``. Gradients are exact: the filter's transpose,
-with what a border took from the tensor given back to it, in an order of sums that is the same in every run.
+Tensors are on the host or on a GPU, and have any number of axes; ``axes=(-2, -1)`` filters each image of a batch. The arguments are
+those of `apron.ndimage` except for ``output``, and results have the same type, device and bits. Gradients are exact: they are the
+filter's transpose, in which the samples of a border add to the gradient of the samples that they repeat, and the order of sums is the
+same in every run.
 
 Errors are those of `apron.ndimage`.
 
@@ -178,7 +179,7 @@ def _tensor(numbers):
 
 
 def _settled(argument):
-    """Returns an argument with numbers for the symbols by which ``torch.compile`` stands for them: one program for each value."""
+    """Returns an argument with numbers in place of the symbols of ``torch.compile``, which then compiles one program per value."""
     if isinstance(argument, (list, tuple)):
         return tuple(_settled(one) for one in argument)
     if isinstance(argument, torch.SymFloat):
@@ -214,7 +215,7 @@ def _planned(input, make, *arguments):
     return _along(input, taps, axes, origins, modes, float(plan.cval))
 
 
-# The operators. A correlation with a mask is linear in the tensor, in the mask, and in the gradient that comes back: each of the three
+# The operators. A correlation with a mask is linear in the tensor, in the mask, and in the gradient of the result: each of the three
 # operators below is the derivative of the two others, so that gradients have gradients.
 
 
@@ -243,7 +244,7 @@ def _transposed(gradient, weights, origins, mode):
 
 @_operator("correlate_weights(Tensor input, Tensor gradient, SymInt[] sides, SymInt[] origins, str mode, float cval)")
 def _of_weights(input, gradient, sides, origins, mode, cval):
-    """Returns the gradient of a mask from that of the result: for each tap, the sum over what it saw."""
+    """Returns the gradient of a mask from that of the result: for each tap, the sum over the samples under it."""
     wide, lengths = input.detach(), gradient.shape
     for axis, (side, origin) in enumerate(zip(sides, origins)):
         before = side // 2 + origin
@@ -282,7 +283,7 @@ def _along_transposed(gradient, taps, axes, origins, modes):
 
 
 def _host_taps(taps):
-    """Returns taps as an array, or their number if they are a mean's."""
+    """Returns taps as an array; for a mean, their number."""
     return doubles(on_host(taps.detach()), "weights") if taps.ndim else int(taps)
 
 
@@ -293,8 +294,8 @@ def _run(input, taps, axes, origins, modes, cval):
 def _given_back(gradient, sides, origins, modes, flipped):
     """Transposes a correlation.
 
-    ``flipped`` correlates with the taps in reverse, each sample at the end of its window, beside zeros: what each sample of the
-    gradient gives to all that its window saw. Then the border gives back what it took.
+    ``flipped`` correlates with the reversed taps, with zeros as the border: so each sample of the gradient adds to all samples under
+    its window. Then the samples of the border are added to those that they repeat.
     """
     ends = [end for side in reversed(sides) for end in (0, side - 1)]
     wide = flipped(torch.nn.functional.pad(gradient, ends))
@@ -305,13 +306,13 @@ def _given_back(gradient, sides, origins, modes, flipped):
 
 
 def _folded(wide, axis, before, length, mode):
-    """Adds the samples that lie before and behind ``length`` others to those that the border takes in their place."""
+    """Adds the samples before and after ``length`` others to those that the border repeats in their place."""
     inside = wide.narrow(axis, before, length).clone()
     if mode.endswith("constant") or length == 0:
         return inside
     stop, end = before + length, wide.shape[axis]
     index = _map(before, length, end - stop, mode)
-    # From the edges outward, the map runs up or down once in `period` samples, or stays.
+    # From the edges outward, the border's map ascends or descends over `period` samples, or is constant.
     period = {"nearest": end, "mirror": max(length - 1, 1)}.get(mode, length)
     blocks = [(max(last - period, 0), last) for last in range(before, 0, -period)]
     blocks += [(first, min(first + period, end)) for first in range(stop, end, period)]
@@ -326,7 +327,7 @@ def _folded(wide, axis, before, length, mode):
 
 
 def _map(before, length, behind, mode):
-    """Returns which of ``length`` samples a border takes for each that lies before them, for themselves, and for each behind."""
+    """Returns which of ``length`` samples a border repeats for each sample before them, for themselves, and for each one after."""
     return np.pad(np.arange(length), (before, behind), mode=MODES[mode]) if length else np.arange(0)
 
 

@@ -53,7 +53,7 @@ def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
         if not is_host or not any(map(np.any, skipped)) or not np.isnan(result.min()):
             return result
         one, found = np.ones(1), samples
-        # One axis after the other, as OpenCV's sums, which are NaN where those of an axis are.
+        # One axis after the other, as in OpenCV, whose sums are NaN if those along one axis are.
         for axis, (taps, kind) in enumerate(((x, np.float32 if is_single else np.float64), (y, dtype))):
             options = {"dtype": np.dtype(kind), "anchor": (at[0], 0) if axis == 0 else (0, at[1])}
             last = {"delta": float(delta), "scale": float(scale)} if axis else {"delta": 0.0, "scale": 1.0}
@@ -71,8 +71,8 @@ def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
 
 
 def _skipped(taps, anchor, is_paired, is_row):
-    """Returns which taps OpenCV leaves out where it adds what lies at both sides of the middle: 0 in the middle of differences, and
-    along rows those of Sobel's second derivative over five pixels."""
+    """Returns the taps that OpenCV skips, since it combines the samples at both sides of the middle: the 0 in the middle of differences,
+    and along rows the zeros of Sobel's second derivative over five pixels."""
     skipped = np.zeros(len(taps), bool)
     if is_paired and 2 * anchor + 1 == len(taps) > 1:
         skipped[anchor] = np.any(taps) and np.array_equal(taps, -taps[::-1])
@@ -109,9 +109,9 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
         ``CV_8U`` to ``CV_16F`` for the type of the result, or -1 for the image's.
     kernel : array of shape (height, width)
     dst : array, optional
-        Where the result is stored, if it has its shape and type.
+        Receives the result, if it has the result's shape and type.
     anchor : (int, int)
-        Column and row of the tap over the pixel; (-1, -1) for the middle.
+        Column and row of the tap over the output pixel; (-1, -1) for the middle.
     delta : float
         Added to the sums.
     borderType : int
@@ -136,7 +136,7 @@ def _kernel_type(image, dtype):
 
 
 def _kernel_of(kernel, image, dtype):
-    """Returns a kernel in OpenCV's type; integers that not even f64 holds are refused."""
+    """Returns a kernel in OpenCV's type; refuses integers that f64 does not represent."""
     kernel = np.asarray(kernel)
     check_rounded(kernel, "kernel's numbers")
     return kernel.astype(_kernel_type(image, dtype), copy=False)
@@ -177,15 +177,16 @@ def getGaussianKernel(ksize, sigma, ktype=CV_64F):
 def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAULT):
     """Blurs by a Gaussian: `cv2.GaussianBlur`.
 
-    Integers of 8 and 16 bits are blurred in whole numbers, as in OpenCV: taps are whole 256ths or 65536ths, and halves are rounded up.
+    Integers of 8 and 16 bits are blurred in integer arithmetic, as in OpenCV: taps are multiples of 1/256 or 1/65536, and halves are
+    rounded up.
 
     Parameters
     ----------
     src : image
     ksize : (int, int)
-        Odd numbers of taps along x and y; 0 for those that sigma needs.
+        Odd numbers of taps along x and y; 0 to derive them from sigma.
     sigmaX, sigmaY : float
-        Standard deviations; 0 for what the number of taps stands for, and for a sigmaY like sigmaX.
+        Standard deviations; a sigmaX of 0 is derived from the number of taps, and a sigmaY of 0 equals sigmaX.
 
     >>> from apron import cv
     >>> import numpy as np
@@ -198,7 +199,7 @@ def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAU
     sides = []
     for side, sigma, length in zip(pair_of(ksize, "ksize"), sigmas, image.shape[1::-1]):
         if mode != "constant" and length == 1:
-            # Along an axis of one pixel nothing but the pixel is seen.
+            # Along an axis of one pixel, OpenCV's window contains only the pixel.
             side = 1
         if side <= 0 and sigma > 0:
             side = int(round(sigma * reach * 2 + 1)) | 1
@@ -243,7 +244,7 @@ def boxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, bor
 
 
 def _boxed(image, dtype, ksize, anchor, normalize, mode, dst, sees_itself):
-    """Averages or sums over windows; ``sees_itself``: along an axis of one pixel nothing but the pixel is seen."""
+    """Averages or sums over windows; with ``sees_itself``, the window along an axis of one pixel contains only the pixel."""
     width, height = pair_of(ksize, "ksize")
     if width < 1 or height < 1:
         raise ValueError(f"apron: ksize is {(width, height)}, but must be of 1 or more")
@@ -253,8 +254,8 @@ def _boxed(image, dtype, ksize, anchor, normalize, mode, dst, sees_itself):
     if normalize and dtype.kind == "f":
         return _planar(image, dtype, (width, height), anchor_of(anchor, width, height), 0.0, mode, 1.0, dst)
     ones, area = (np.ones(width), np.ones(height)), width * height
-    # A factor, as in OpenCV. Where it sums bytes in 16 bits, halves are rounded up; and where then the area is a power of two, from
-    # one part below a half: 2x2 bytes, one of them 1 and the others 0, have the mean 1.
+    # A factor, as in OpenCV. If OpenCV sums bytes in 16 bits, halves are rounded up; if also the area is a power of two, quotients from
+    # one part of the area below a half on are rounded up: the mean of 2x2 bytes, one of them 1 and the others 0, is 1.
     delta = 0.0
     if normalize and image.dtype == dtype == np.uint8 and 1 < area <= 256:
         delta = (1 / area if area & (area - 1) == 0 else 0.0) + 1e-5
@@ -300,7 +301,7 @@ def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=B
     """
     image = image_of(src)
     x, y = derivatives(dx, dy, ksize)
-    # OpenCV scales one of the kernels, which has f32 in most cases.
+    # OpenCV scales one of the two kernels, which are f32 in most cases.
     dtype = depth_of(ddepth, image)
     if scale != 1:
         single = _kernel_type(image, dtype)
@@ -355,7 +356,7 @@ def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0)
     image = image_of(src)
     channels = image.shape[2] if image.ndim == 3 else 1
     values = [float(one) for one in np.atleast_1d(value)]
-    # A number is that of the first channel, and the others are 0.
+    # A single number is for the first channel; other channels get 0.
     values = (values + [0.0] * 4)[:channels]
     if image.dtype.kind == "f":
         values = [float(image.dtype.type(one)) for one in values]

@@ -1,4 +1,4 @@
-"""Counts, and what is made of them: equalised images and thresholds."""
+"""Histograms, and their uses: equalised images and thresholds."""
 
 import functools
 import math
@@ -18,18 +18,18 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     ----------
     images : sequence of images of one size and type
     channels : sequence of int
-        The channels that are counted together, numbered through all images.
+        The channels that are counted jointly, numbered through all images.
     mask : array of uint8, or None
-        Only pixels where it is not 0 are counted.
+        Only pixels where the mask is not 0 are counted.
     histSize : sequence of int
         The number of bins of each channel.
     ranges : sequence of float
-        The lower and the upper end of each channel, which lies beyond the last bin. NaN is in no bin.
+        The lower and the upper end for each channel; the upper end is not in the last bin. NaN is in no bin.
     hist : array of float32, optional
-        Where the counts are stored, if it has their shape.
+        Receives the counts, if it has their shape.
     accumulate : bool
-        Whether they are added to ``hist``, rounded to whole numbers: of three channels, too, which OpenCV's Python
-        begins with zeros.
+        Whether the counts are added to ``hist``, rounded to integers: also for three channels, for which OpenCV's Python
+        starts from zeros.
 
     >>> from apron import cv
     >>> import numpy as np
@@ -76,7 +76,7 @@ def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=Fal
     if hist is None:
         return counts
     shape, place = tuple(counts.shape), as_array(hist)
-    # In OpenCV 4 a histogram of one channel is a column, in version 5 it has one axis.
+    # A histogram of one channel is a column in OpenCV 4, and has one axis in version 5.
     if place.dtype != np.float32 or (place.shape != shape and place.shape + (1,) != shape):
         if accumulate:
             given = f"{place.dtype}{place.shape}"
@@ -95,10 +95,10 @@ def _planes(image):
 
 @functools.lru_cache(maxsize=64)
 def _edges_of_places(dtype, bins, low, high):
-    """Returns the edges between samples of a type that OpenCV counts in different bins, and one bin more for those beyond the last.
+    """Returns the edges between samples of a type that OpenCV counts in different bins, and one bin more for samples beyond the last.
 
-    OpenCV takes the ends as f32, multiplies a sample by a factor, adds an offset, and cuts to a whole number, the bin's. That never falls
-    as samples rise: the least sample of each bin is found by halving an interval of all values, in their order.
+    OpenCV converts the ends to f32, multiplies a sample by a factor, adds an offset, and truncates to the bin's number. The number is
+    monotonic in the sample: the least sample of each bin is found by bisection of all values, in their order.
     """
     low, high = float(low), float(high)
     if bins < 1 or not low < high < math.inf or low == -math.inf:
@@ -110,7 +110,7 @@ def _edges_of_places(dtype, bins, low, high):
 
     if dtype.kind == "f":
         bits = np.dtype(f"i{dtype.itemsize}")
-        # Floats in their order are integers: those below 0 with all bits but the sign's turned.
+        # The bits of floats as integers in their order: below 0, all bits except the sign are inverted.
         value = lambda key: np.where(key < 0, ~key ^ np.iinfo(bits).min, key).astype(bits).view(dtype)  # noqa: E731
         top = int(np.array(np.inf, dtype).view(bits))
         lowest = -top - 1
@@ -121,7 +121,7 @@ def _edges_of_places(dtype, bins, low, high):
     below, least = np.full(bins + 1, lowest - 1, np.int64), np.full(bins + 1, top, np.int64)
     between = least != below + 1
     while between.any():
-        # Half their sum, which may be beyond 64 bits.
+        # Half of the sum, without an overflow of 64 bits.
         middle = (below >> 1) + (least >> 1) + (below & least & 1)
         samples = value(middle)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -148,7 +148,7 @@ def equalizeHist(src, dst=None):
 
 
 class CLAHE:
-    """Equalises by tiles, with limited counts: what `createCLAHE` makes."""
+    """Equalisation by tiles, with limited counts: the result of `createCLAHE`."""
 
     def __init__(self, clipLimit, tileGridSize):
         self._clip, self._tiles = float(clipLimit), tuple(tileGridSize)
@@ -185,7 +185,7 @@ def createCLAHE(clipLimit=40.0, tileGridSize=(8, 8)):
 
 
 def threshold(src, thresh, maxval, type, dst=None):
-    """Compares samples with a threshold: `cv2.threshold`; with ``THRESH_OTSU`` it is found.
+    """Compares samples with a threshold: `cv2.threshold`; with ``THRESH_OTSU`` the threshold is found by Otsu's method.
 
     Returns
     -------
@@ -206,10 +206,10 @@ def threshold(src, thresh, maxval, type, dst=None):
     if math.isnan(found) or (image.dtype.kind != "f" and math.isnan(maxval)):
         raise ValueError(f"apron: thresh and maxval are {found} and {maxval}, but must be numbers")
     if image.dtype.kind != "f":
-        # What OpenCV compares whole numbers with, and returns.
+        # The threshold with which OpenCV compares integers, and which it returns.
         found = float(math.floor(found))
     if image.dtype == np.uint8:
-        # Whole thresholds of bytes, and a table.
+        # Integer thresholds for bytes, and a lookup table.
         top = int(np.clip(np.rint(maxval), 0, 255))
         values, limit = np.arange(256), int(found)
         table = _thresholded(np.where, values, values > limit, limit, top, kind).clip(0, 255).astype(np.uint8)
@@ -224,7 +224,7 @@ def threshold(src, thresh, maxval, type, dst=None):
         limits = np.iinfo(image.dtype)
         limit, top = int(found), int(np.clip(np.rint(maxval), limits.min, limits.max))
         is_inside = limits.min <= limit <= limits.max
-        # All samples are above a limit below those of the type, and none is above one beyond them.
+        # All samples are above a threshold below the range of the type, and none is above a threshold beyond it.
         above = values > limit if is_inside else values == values if limit < limits.min else values != values
         limit = min(max(limit, limits.min), limits.max)
     else:

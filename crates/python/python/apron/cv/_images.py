@@ -1,4 +1,4 @@
-"""OpenCV's flags, and what they and its arguments stand for."""
+"""OpenCV's flags, and the conversion of flags and arguments."""
 
 import operator
 
@@ -18,7 +18,7 @@ _MODES = ["constant", "nearest", "reflect", "wrap", "mirror"]
 
 
 def image_of(src):
-    """Returns an image, which has samples and up to 4 channels."""
+    """Returns an array as an image; refuses empty ones and more than 4 channels."""
     image = as_array(src)
     if image.ndim not in (2, 3) or (image.ndim == 3 and not 1 <= image.shape[2] <= 4):
         raise ValueError(f"apron: shape is {image.shape}, but must be (height, width), or with 1 to 4 channels")
@@ -28,7 +28,7 @@ def image_of(src):
 
 
 def depth_of(ddepth, image):
-    """Returns the type that a flag stands for, or the image's."""
+    """Returns the type of a flag, or the image's type for -1."""
     if ddepth == -1:
         return image.dtype.newbyteorder("=")
     if not 0 <= ddepth < len(DEPTHS):
@@ -53,7 +53,7 @@ def pair_of(numbers, what):
 
 
 def anchor_of(anchor, width, height):
-    """Returns column and row of the tap over the pixel."""
+    """Returns column and row of the tap over the output pixel."""
     x, y = pair_of(anchor, "anchor")
     x, y = (width // 2 if x == -1 else x), (height // 2 if y == -1 else y)
     if not (0 <= x < width and 0 <= y < height):
@@ -68,5 +68,5 @@ def shape_of(image, height=None, width=None):
 
 
 def given_of(array):
-    """Returns what compiled functions take of an array."""
+    """Returns an array as an argument of compiled functions."""
     return array.given() if isinstance(array, Foreign) else array
