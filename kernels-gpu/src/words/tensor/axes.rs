@@ -126,9 +126,9 @@ impl<const WINDOWS: usize, const PAIRS: usize> Body for Axes<WINDOWS, PAIRS> {
     }
 }
 
-/// Arranges the digits of the taps along the rows as fragments of A. Row `m` of A is for output `4 * (m % 8 / 2) + m %
-/// 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent after the second product; its column `k` has the digit
-/// of the tap over sample `k` of the window.
+/// Arranges the digits of the taps along the rows as fragments of A. Row `m` of A is for output
+/// `4 * (m % 8 / 2) + m % 2 + 2 * (m / 8)`, so that a lane's four outputs are adjacent after the second product; its
+/// column `k` has the digit of the tap over sample `k` of the window.
 #[inline(always)]
 unsafe fn arrange_along<D: Device>(d: D, windows: u32, digits: Shared<u32>, fragments: Shared<u32>) {
     let lane = d.thread_x() % WARP;
