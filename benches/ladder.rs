@@ -1,9 +1,9 @@
 //! The ladder: every program of the articles, from the serial ones to the last on the GPU, timed in one run: `cargo
 //! bench --bench ladder -- --record benches/record/h100-ladder.csv`.
 //!
-//! The record goes to the file after `--record`, else to standard output; `cargo xtask ladder` makes the tables and the
-//! plot of docs/ladder.md from it. If `nvcc` is on the PATH, the same algorithms in CUDA C (twins) are timed as well.
-//! `APRON_PEERS` names the folder of their sources, for machines where this checkout has another path.
+//! The record goes to the file after `--record`, otherwise to standard output; `cargo xtask ladder` generates the
+//! tables and the plot of docs/ladder.md from it. If `nvcc` is on the PATH, the same algorithms in CUDA C (twins) are
+//! timed, too. `APRON_PEERS` names the folder of their sources, for machines where this checkout has another path.
 
 mod common;
 
@@ -96,7 +96,7 @@ fn main() {
         check_table();
         return println!("the ladder is measured by `cargo bench --bench ladder` only");
     }
-    // Opened first: nothing should be measured whose record cannot be written.
+    // Opened first, so that nothing is measured if the record cannot be written.
     let mut record: Box<dyn std::io::Write> = match path_of_record() {
         Some(path) => {
             Box::new(File::create(&path).unwrap_or_else(|error| panic!("--record {}: {error}", path.display())))
@@ -112,7 +112,7 @@ fn main() {
     for ladder in ladders() {
         climb(&ladder, gpu.as_ref(), nvcc, &mut rows);
     }
-    // Queried now, while the clock is still the one under load.
+    // Queried directly after the measurements, while the GPU still has its clock under load.
     let mut text = String::new();
     for (key, value) in machine::facts(gpu.as_ref().map(|_| 0)) {
         let _ = writeln!(text, "# {key}: {value}");
@@ -180,7 +180,7 @@ fn climb(ladder: &Ladder, gpu: Option<&Device>, nvcc: bool, rows: &mut String) {
         let found = run().and_then(Solved::bits);
         let found = found.unwrap_or_else(|error| panic!("{}: {variant}: {error}", work.text));
         assert!(found == expected, "{}: the result of {variant} is wrong", work.text);
-        // In turn, with the best of three medians each: the clock rises while the GPU works.
+        // Alternately, with the best of three medians each, since the clock rises under load.
         let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..3 {
             ours = ours.min(median_of_20(run));
@@ -218,7 +218,7 @@ struct Twin(PathBuf);
 
 impl Drop for Twin {
     fn drop(&mut self) {
-        // A file that is left in the temporary folder does no harm.
+        // Errors are ignored: a file that remains in the temporary folder is harmless.
         let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,5 +1,5 @@
-//! Compares the CPU with OpenCV: `cargo bench --bench opencv` prints the table of benches/record/cpu.md; with `--
-//! 'radius 8'` only the rows whose names contain these words.
+//! Compares the CPU with OpenCV: `cargo bench --bench opencv` prints the table of benches/record/cpu.md; `-- 'radius
+//! 8'` selects the rows whose names contain these words.
 //!
 //! Needs a Python with opencv-python-headless and numpy: `python3`, or the one that `APRON_PYTHON` names. Both sides
 //! use the same number of threads, `RAYON_NUM_THREADS` or one per core, and run in turn.

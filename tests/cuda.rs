@@ -40,7 +40,7 @@ fn shared() -> RwLockReadGuard<'static, ()> {
     LEGACY_STREAM.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens a GPU, a handle on it for a stream of the test's own, that stream, and the context that keeps it usable.
+/// Opens a GPU, a handle on it for a new stream of the test, that stream, and the context that keeps it usable.
 fn on_own_stream(what: &str) -> Option<(Device, Device, Arc<Stream>, Context)> {
     let gpu = gpu_or_skip(what)?;
     let context = Context::new(CudaDevice::get_device(0).unwrap()).unwrap();
@@ -183,7 +183,7 @@ fn images_in_the_callers_buffers() {
     let _shared = shared();
     let Some((_, device, _, _context)) = on_own_stream("images in the caller's buffers") else { return };
     let cpu = Device::cpu();
-    // Rows that kernels can read in place, and others; with 46 and 6 bytes after each row.
+    // Rows that kernels can read in place, and rows that they cannot: 46, 6 and 0 samples after each row.
     for (seed, gap) in [(3, 46), (5, 6), (7, 0)] {
         let (image, stride) = (bytes(seed), WIDTH as usize + gap);
         let expected = blurred(&cpu, &image).download::<u8>().unwrap();
@@ -422,7 +422,7 @@ fn work_in_the_callers_graph() {
     ok(unsafe { sys::cuGraphExecDestroy(graph) });
 }
 
-/// Threads with streams of their own and threads on a common one, with kept memory.
+/// Threads with separate streams and threads on a common stream, with kept memory.
 #[test]
 fn threads_that_keep_memory() {
     let _shared = shared();

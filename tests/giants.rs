@@ -8,7 +8,7 @@ fn byte(index: u64) -> u8 {
     (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
-/// Makes an image of these bytes on the device; returns the bytes, too.
+/// Makes an image of the bytes of [`byte`] on the device; returns the bytes, too.
 fn giant(device: &Device, width: u32, height: u32) -> (DeviceImage, Vec<u8>) {
     let samples: Vec<u8> = (0..width as u64 * height as u64).map(byte).collect();
     let image = Image::new(width, height, 1, samples).unwrap();

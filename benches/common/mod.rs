@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 /// A workload: a problem for an image of random samples.
 pub(crate) struct Work {
-    /// Its name, with the sizes.
+    /// Name of the workload, with sizes.
     pub(crate) text: String,
-    /// Its problem.
+    /// The problem to solve.
     pub(crate) problem: Problem,
 }
 
@@ -59,7 +59,7 @@ impl Work {
         Work { text: format!("histogram u8 {side}x{side} 256 bins"), problem }
     }
 
-    /// Returns its image, the same in every run.
+    /// Returns the workload's image, the same in every run.
     pub(crate) fn image(&self) -> AnyImage<'static> {
         let (shape, pixel) = self.input();
         random_image(&mut StdRng::seed_from_u64(1), pixel, shape, Data::Uniform)

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Largest accepted image, in pixels.
 pub const MAX_PIXELS: u64 = 1 << 14;
-/// Largest allocation, in bytes: far above the size of an image of [`MAX_PIXELS`], far below the claims of hostile
+/// Largest allocation, in bytes: far above the size of an image of [`MAX_PIXELS`], far below the sizes in hostile
 /// headers.
 const MAX_BYTES: usize = 32 << 20;
 
@@ -73,7 +73,7 @@ fn is_decoders(place: &std::panic::Location<'_>) -> bool {
     place.file().contains(".cargo/registry")
 }
 
-/// Reads a picture, if it starts as the target's format does.
+/// Reads a picture, if its first bytes are those of the target's format.
 pub fn picture(is_one: bool, bytes: &[u8]) -> Corpus {
     if !is_one {
         return Corpus::Reject;

@@ -76,7 +76,7 @@ fn chains_on_the_gpu() {
     frames(&gpu);
 }
 
-/// Parts of frames that are packed at each run, zeros, and parts of existing images.
+/// A chain with a part of the frame, which is packed at each run, zeros, and a part of an existing image.
 fn parts(device: &Device, frame: &DeviceImage) -> Result<DeviceImage> {
     let mut out = device.zeros(Shape::new(WIDTH, HEIGHT, 1)?, PixelType::U8)?;
     let part = frame.region(7, 3, 100, 40)?;

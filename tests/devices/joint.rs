@@ -19,7 +19,7 @@ fn table(rng: &mut StdRng, pixel: PixelType, rows: u32, columns: u32) -> AnyImag
     random_image(rng, pixel, Shape::new(columns, rows, 1).unwrap(), data)
 }
 
-/// Bins of each kind: in numbers whose cells fit one slice, several, or none.
+/// Bins of each kind, in numbers for which the cells fit into one slice, into several, or into none.
 fn binnings(rng: &mut StdRng, columns: usize, most: usize) -> Vec<Binning> {
     let of = |_| match rng.random_range(0..4) {
         0 => uneven(&[f64::NEG_INFINITY, -3.0, 0.0, 0.0, 17.3, 200.0]),
@@ -61,7 +61,7 @@ fn agrees(device: &Device) {
     ranges_are_found(device, &mut rng);
 }
 
-/// Ranges that follow from the samples: of channels, and of columns that are no channels.
+/// Ranges that follow from the samples: for channels, and for columns that are not channels.
 fn ranges_are_found(device: &Device, rng: &mut StdRng) {
     let reference = Device::reference();
     for pixel in PixelType::ALL {

@@ -15,7 +15,7 @@ fn a_gpu_measures_every_limit() {
         let times = run.times().unwrap();
         assert!(times.len() == 5 && times.iter().all(|time| !time.is_zero()), "{limit:?}: {times:?}");
         assert!(run.times().unwrap().is_empty());
-        // Left behind while it runs: the next measurement is none the worse.
+        // Dropped while it runs: the next measurement must not be affected.
         run.enqueue().unwrap();
     }
 }

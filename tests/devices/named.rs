@@ -134,7 +134,7 @@ fn filters_follow_each_other_on_the_device() {
             let smooth = device.unsharp(&photo(), 1.0).run().unwrap();
             let edges = device.gradient(&smooth).border(Border::Replicate).run().unwrap();
             let report = edges.report().unwrap();
-            // Two derivatives and the magnitude, at once on the CPU; the image was on the device already.
+            // Two derivatives and the magnitude, in one pass on the CPU; the image is already on the device.
             let steps = if device.name() == DeviceName::Cpu { ("paired", 0) } else { ("pointwise", 2) };
             assert_eq!((report.operation, report.variant.matches(" + ").count()), steps);
             assert!(report.copy_in.is_zero() && report.method.is_none(), "{report:?}");

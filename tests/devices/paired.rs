@@ -1,4 +1,4 @@
-//! Filters of two parts in one launch: which filters take it, and that the bits are those of the parts one by one.
+//! Filters of two parts in one launch: which filters use it, and that the bits equal those of separate parts.
 
 use apron::{
     Border, Borders, Device, DeviceImage, Extent, Formula, Image, Mask, Method, PixelType, PointOp, Region, Result,
@@ -84,15 +84,15 @@ fn others_are_computed_part_by_part() {
         let detail = Formula::of(PointOp::weighted(1.0, -1.0, 0.0), Formula::Image, Some(dense));
         let mean = Formula::of(PointOp::weighted(1.0, -1.0, 9.0), Formula::Image, Some(Formula::Mean(3, 3)));
         for (n, (result, steps)) in [
-            // A mask that is no column times a row, a mean of bytes, and more taps than kernels have.
+            // A mask that is not a column times a row, a mean of bytes, and more taps than kernels have.
             (device.apply(floats, detail).run(), 2),
             (device.apply(bytes, mean).run(), 2),
             (device.unsharp(floats, 3.0).run(), 2),
-            // A constant that is no byte, one per axis, and integers of 16 bits.
+            // A constant that is not a byte, constants per axis, and 16-bit integers.
             (device.gradient(bytes).border(Border::Constant(0.5)).run(), 3),
             (device.gradient(bytes).border(Borders::by_axis(Border::Wrap, Border::Reflect)).run(), 5),
             (device.gradient(bytes).out_type(PixelType::I16).run(), 3),
-            // A variant that was asked for is the parts'.
+            // A requested variant applies to the parts.
             (device.gradient(bytes).variant("conv1d-fused").run(), 3),
         ]
         .into_iter()
@@ -142,7 +142,7 @@ fn a_gradient_by_scipy() {
     }
 }
 
-/// On the CPU bands of rows run through all parts: several bands, with rows at their edges that both read.
+/// On the CPU, each band of rows goes through all parts: several bands, whose windows overlap at the edges.
 #[test]
 fn the_cpu_takes_any_parts_at_once() {
     let (cpu, reference) = (Device::cpu(), Device::reference());
@@ -167,7 +167,7 @@ fn the_cpu_takes_any_parts_at_once() {
         let samples = |image: Result<DeviceImage>| image.unwrap().download_any().unwrap();
         assert_eq!(apron_testkit::first_mismatch(&samples(found), &samples(expected)), None, "filter {n}");
     }
-    // A border per axis is padded for each part; and what is wrong is said of the part.
+    // With a border per axis each part pads the image; errors name the part.
     let borders = Borders::by_axis(Border::Wrap, Border::Reflect);
     assert_eq!(ran(&cpu.gradient(&bytes).border(borders).run()), ("pointwise", 5));
     let error = cpu.apply(&bytes, Formula::of(sum, Formula::Mean(3, 3), Some(dense))).border(Border::Crop);
@@ -178,7 +178,7 @@ fn the_cpu_takes_any_parts_at_once() {
     assert!(error.contains("masks of two sizes leave 298x898x1 and 296x898x1"), "{error}");
 }
 
-/// The rows of a transform are not computed one by one, so that such parts are filters of their own.
+/// Fourier transforms do not compute single rows, so such parts are separate filters.
 #[test]
 fn transformed_parts_are_computed_one_after_the_other() {
     let (image, taps) =

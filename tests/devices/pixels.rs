@@ -53,7 +53,7 @@ fn constants_that_the_type_does_not_hold_are_those_of_a_border_for_all() {
             for constant in [0.5, -3.25, 70000.0] {
                 let everywhere = Borders::from(Border::Constant(constant));
                 let by_channel = Borders::from(Constants::new(&[constant; 2]).unwrap());
-                // A mask of one row sees nothing of the border along the columns.
+                // A mask of one row does not reach the border along the columns.
                 let by_axis = Borders::by_axis(Border::Constant(constant), Border::Wrap);
                 let row: apron::Mask = "3 -1 0.5".parse().unwrap();
                 for (mask, borders) in [(&mask, by_channel), (&row, by_axis)] {

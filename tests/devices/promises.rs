@@ -42,7 +42,7 @@ fn scaled_sums_are_rounded_once_however_they_are_asked_for() -> Result<()> {
         let borders = Borders::by_axis(Border::Crop, Border::Wrap);
         let out = device.apply(&part, formula()?).border(borders).out_type(I16).run()?;
         assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 4], "{name}");
-        // Alpha is that pixel's under the anchor.
+        // Alpha is that of the pixel under the anchor.
         let out = device.apply(&part, formula()?).border(Border::Crop).keep_alpha(true).run()?;
         assert_eq!(out.download::<u16>()?.packed().as_ref(), [753, 65535, 753, 65535], "{name}");
         // Batches, and an existing image.

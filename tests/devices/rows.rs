@@ -95,7 +95,7 @@ fn all(device: &Device) {
                     (Ok(whole), Ok((strips, report))) => {
                         assert_eq!(strips, whole, "{pixel} {binning:?} on {}", device.name());
                         assert!(report.why.contains(" strips"), "{}", report.why);
-                        // What is not counted by value is read for its range first.
+                        // Types that are not counted by value are read once more, for their range.
                         let floats = pixel.values().is_none();
                         let sought = matches!(binning, Binning::Even(Bins { range: None, .. }));
                         assert_eq!(rows.passes(), 1 + (floats && sought) as u32, "{pixel} {binning:?}");
@@ -113,7 +113,7 @@ fn all(device: &Device) {
                 let whole = device.statistics(image).per_channel(per_channel).percentiles(percents);
                 let strips = device.statistics(source).per_channel(per_channel).percentiles(percents);
                 let (whole, (strips, _)) = (whole.run().unwrap(), strips.run_rows(memory).unwrap());
-                // Of NaN, too, which equals nothing.
+                // Compared as text, since NaN does not equal itself.
                 assert_eq!(format!("{whole:?}"), format!("{strips:?}"), "{pixel} on {}", device.name());
                 rows.passes();
             }
@@ -155,8 +155,8 @@ fn rows_give_the_results_of_the_whole_on_the_gpu() {
     }
 }
 
-/// Compares all named filters, most of them of several parts, and such that are no single problem, by strips and whole;
-/// returns how many were compared.
+/// Compares all named filters by strips with the whole image's result, among them filters of several parts and of
+/// several problems; returns the number of comparisons.
 fn named_filters(device: &Device) -> usize {
     let mut rng = StdRng::seed_from_u64(21);
     let required = [

@@ -144,7 +144,7 @@ fn two_streams_in_turn() {
     }
 }
 
-/// Counts in the stream's zero-initialised workspace, from threads with streams of their own and from two on one
+/// Counts in the stream's zero-initialised workspace, from threads with separate streams and from two threads on one
 /// stream.
 #[test]
 fn histograms_in_one_launch_under_load() {
@@ -165,7 +165,7 @@ fn histograms_in_one_launch_under_load() {
     });
 }
 
-/// An image of one stream is used on another, and dropped while that one may still read it.
+/// An image of one stream is used on another, and dropped while the other stream may still read it.
 #[test]
 fn an_image_crosses_streams_and_is_dropped_at_once() {
     let Some(gpu) = gpu_or_skip("an image that crosses streams") else { return };

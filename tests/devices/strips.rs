@@ -19,7 +19,7 @@ fn input(strip: &Strip, image: &AnyImage<'_>) -> AnyImage<'static> {
     each_type!(image, image => of(&strip.input, image))
 }
 
-/// Solves a problem by strips of random heights; `None` if it has none.
+/// Solves a problem by strips of random heights; `None` if it cannot be solved by strips.
 fn by_strips(
     device: &Device,
     problem: &FilterProblem,

@@ -1,4 +1,4 @@
-//! Results written into existing images: the same samples as in new images, in their place and nowhere else.
+//! Results written into existing images: the same samples as in new images, and no other samples change.
 
 use apron::{
     AnyImage, AnyImageMut, Border, Borders, Device, DeviceImage, Error, Extent, Image, ImageMut, Mask, Pixel,
@@ -166,7 +166,7 @@ fn images_that_are_shared_or_of_another_shape_stay_as_they_are() {
         for (x, y, width, height) in [(0, 0, 21, 1), (1, 0, 20, 10), (0, 0, 0, 1)] {
             assert!(matches!(out.region_mut(x, y, width, height), Err(Error::Shape { .. })));
         }
-        // It is not shared any more.
+        // The region is dropped, so the memory is not shared any more.
         device.gaussian(&same(), 1.0).run_into(&mut out).unwrap();
     }
 }

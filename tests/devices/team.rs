@@ -1,4 +1,4 @@
-//! Several GPUs that share jobs: the bits of one, also where one has no memory left.
+//! Several GPUs that share jobs: the bits are those of one GPU, even if one GPU has no memory left.
 
 use apron::{
     AnyImage, Bins, Border, Device, DeviceImage, DeviceName, Error, GpuSet, PixelType, Result, Shape, devices,
@@ -7,7 +7,7 @@ use apron_testkit::{Data, first_mismatch, random_image};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// Returns both GPUs as one device, and the first alone; `None` where there are no two.
+/// Returns both GPUs as one device, and the first alone; `None` with fewer than two GPUs.
 fn team() -> Option<(Device, Device)> {
     let count = devices().map_or(0, |found| found.len());
     if count < 2 {
@@ -56,7 +56,7 @@ fn several_gpus_give_the_bits_of_one() -> Result<()> {
     let [large, .., small] = &images()[..] else { unreachable!("three images") };
     let report = team.gaussian(large, 2.0).run()?.report()?;
     assert!(report.device == "gpu:0,1" && report.why.ends_with("on 2 GPUs"), "{report:?}");
-    // Too small to be shared, and images on a GPU, stay on the first.
+    // Small images, and images on a GPU, stay on the first GPU.
     let blurred = team.gaussian(small, 2.0).run()?;
     let again = team.gaussian(&blurred, 2.0).run()?.download_any()?;
     let expected = alone.gaussian(&alone.gaussian(small, 2.0).run()?, 2.0).run()?.download_any()?;

@@ -196,7 +196,7 @@ fn check_slabs(device: &Device, cases: u64) {
         let of = format!("seed {seed}: {src} to {dst}, {borders}, {shape}, {anchor:?}, {formula:?}");
         let whole = filter().run().unwrap().into_host().unwrap();
         let whole = whole.stack();
-        // Memory for a few planes more than a slab of one reads.
+        // Memory for a few planes more than a slab of one plane needs.
         let mut memory = 4 * rng.random_range(1..5) * shape.plane().samples() * src.size_bytes() as u64;
         let (report, written) = loop {
             let written = Written::default();
@@ -349,7 +349,7 @@ fn what_can_never_be_right_is_refused() {
     assert!(far.unwrap().plane(2).is_err());
 }
 
-/// Quarters of whole numbers, cut toward zero: in whole numbers of 128 bits here, by a march over f64 there.
+/// Quarters of integers, truncated toward zero: expected values in 128-bit integers, results by a march over f64.
 #[test]
 fn integers_whose_sums_are_cut_march_over_doubles() {
     let quarters: Vec<i128> = (0..27).map(|n| n % 5 - 2).collect();

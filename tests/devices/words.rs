@@ -8,7 +8,7 @@ use apron_testkit::{Case, Data};
 
 const TYPES: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
 const BORDERS: [Border; 6] = [Reflect, Wrap, Constant(9.0), Reflect101, Replicate, Crop];
-/// Width, height, channels: rows of whole 32-bit words and others, several blocks across and down, and few pixels.
+/// Width, height, channels: rows of whole 32-bit words and other rows, several blocks across and down, and few pixels.
 const SHAPES: [(u32, u32, u32); 9] = [
     (300, 40, 1),
     (131, 37, 1),

@@ -24,7 +24,7 @@ impl Executable {
             "bin" if !self.test => self.target.clone(),
             "bin" | "test" => format!("{}-{}", self.package, self.target),
             "bench" => format!("{}-{}-bench", self.package, self.target),
-            // The target name of a library repeats the package's.
+            // The target name of a library repeats the package's name.
             _ => format!("{}-lib", self.package),
         }
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: libFuzzer on the readers of files and texts, all targets at once.
 //!
-//! Does what `cargo fuzz run --sanitizer none` does, but needs only stable Rust and a C++ compiler.
+//! As `cargo fuzz run --sanitizer none`, but with stable Rust and a C++ compiler only.
 
 use crate::{at, cargo, root, target_dir};
 use std::fs::{self, File};

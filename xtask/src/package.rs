@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 8 << 20;
 /// What is not published: the Python module is a wheel.
 const EXCLUDED: [&str; 4] = ["--exclude", "xtask", "--exclude", "apron-python"];
 
-/// The profile of what packages hold.
+/// The profile of the builds of unpacked packages.
 const PROFILE: &str = "\
 [profile.dev]
 debug = false
@@ -24,11 +24,11 @@ opt-level = 3
 
 ";
 
-/// Packages every crate, checks the sizes, and builds what the packages hold.
+/// Packages every crate, checks the sizes, and builds the contents of the packages.
 ///
-/// Without cargo's own build of each: cargo does not unpack a package of a registry again while its version is the
-/// same, and the registry that it makes for the workspace has the same path in each run, so it builds against
-/// dependencies of an earlier run.
+/// Cargo's own verification of packages is not used: cargo does not unpack a package again while its version is the
+/// same, and its registry for the workspace has the same path in each run, so it would build against the dependencies
+/// of an earlier run.
 pub(crate) fn check() -> Result<(), String> {
     let folder = crate::target_dir().join("package");
     if folder.exists() {
@@ -52,8 +52,8 @@ pub(crate) fn check() -> Result<(), String> {
         if bytes > MOST_BYTES {
             return Err(format!("{}: {bytes} bytes, of at most {MOST_BYTES}", path.display()));
         }
-        // With the time of now: all files of a package have one old date, by which cargo would not
-        // see that they changed.
+        // With the current time (`-m`): all files of a package have one old date, from which cargo would conclude that
+        // nothing has changed.
         succeed(Command::new("tar").arg("-xzmf").arg(&path).arg("-C").arg(&unpacked))?;
     }
     if found == 0 {
@@ -63,8 +63,7 @@ pub(crate) fn check() -> Result<(), String> {
     without_zarr()
 }
 
-/// Checks what the program, which was built as users build it, says of a feature that it lacks:
-/// tests have all features.
+/// Checks the program's message for a missing feature, in a build with default features, since tests have all features.
 fn without_zarr() -> Result<(), String> {
     let folder = crate::target_dir().join("package/lacks.zarr");
     fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
@@ -80,8 +79,8 @@ fn without_zarr() -> Result<(), String> {
 
 /// Builds the packages unpacked in `folder`; each takes the others from there instead of from crates.io.
 fn build(folder: &Path) -> Result<(), String> {
-    // With the versions of the workspace, and its profile for other people's crates, which are compiled once for both;
-    // those of Apron are not optimized here.
+    // With the workspace's lock file, and its profile for dependencies, which are thus compiled once for both; Apron's
+    // own crates are not optimized here.
     let (root, mut text) = (crate::root(), PROFILE.to_string());
     text.push_str("[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[patch.crates-io]\n");
     for entry in fs::read_dir(folder).map_err(|error| at(folder, error))?.flatten() {

@@ -70,7 +70,7 @@ fn nan_and_infinity_are_in_no_bin() {
     for device in devices() {
         let bins = Bins { count: 2, range: Some((0.0, 1.0)) };
         assert_eq!(device.histogram(&image).bins(bins).run().unwrap().counts(), [1, 2], "{}", device.name());
-        // Without a range none can be found.
+        // Without a given range, no range can be derived from such samples.
         for sample in [f32::NAN, f32::INFINITY] {
             let wrong = device.histogram(&row(&[0.0, sample])).run().unwrap_err();
             assert_eq!(wrong.kind(), ErrorKind::Input, "{wrong}");

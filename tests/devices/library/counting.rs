@@ -3,13 +3,13 @@
 use super::devices;
 use apron::{AnyImage, Bins, Device, DeviceName, Image, f16};
 
-/// Returns a sample of every magnitude per number: random bits, without infinities and NaN.
+/// Returns sample `n` of a sequence with all magnitudes: random bits, without infinities and NaN.
 fn scattered(n: u32) -> f32 {
     f32::from_bits(n.wrapping_mul(0x9e37_79b1) & 0xbfff_ffff)
 }
 
-/// Returns the variants by which a device finds percentiles: what it prefers, and by kernels also the
-/// search between edges.
+/// Returns the variants by which a device finds percentiles: the default, and for kernels also the search between
+/// edges.
 fn variants(device: &Device) -> Vec<Option<&'static str>> {
     let kernels = matches!(device.name(), DeviceName::Gpu(_) | DeviceName::Emulator);
     if kernels { vec![None, Some("statistics-row-sums")] } else { vec![None] }
@@ -111,7 +111,8 @@ fn many_percentiles_are_the_same_everywhere() {
     }
 }
 
-/// Samples on the edges and next to them, in bins of one width that take one slice, two, and none; few values and many.
+/// Samples on the edges and next to them, in bins of equal width that fit into one slice, into two, and into none; few
+/// values and many.
 #[test]
 fn many_bins_are_the_same_everywhere() {
     for (count, range) in [(17_000, (0.0, 1.0)), (65_536, (-3.0, 0.1)), (100_003, (0.1, 0.7)), (300_000, (0.0, 1.0))] {

@@ -11,7 +11,7 @@ const NEEDED: [&str; 4] = ["gpu", "driver", "cpu", "date"];
 pub(super) struct Record {
     /// Facts about the machine.
     facts: Facts,
-    /// In the order of the ladder, grouped by workload.
+    /// Programs in the order of the ladder, grouped by workload.
     rows: Vec<Row>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Row {
     pub(super) work: String,
     /// What the program adds to the previous one.
     pub(super) level: String,
-    /// Its name in the articles, or `-`.
+    /// The program's name in the articles, or `-`.
     pub(super) program: String,
     pub(super) variant: String,
     /// Least memory traffic, in bytes.
@@ -36,12 +36,12 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether it is the serial program.
+    /// Whether the row is that of the serial program.
     pub(super) fn is_serial(&self) -> bool {
         self.variant == "serial"
     }
 
-    /// Whether it is the parallel CPU.
+    /// Whether the row is that of the parallel CPU program.
     pub(super) fn is_cpu(&self) -> bool {
         self.variant == "parallel"
     }

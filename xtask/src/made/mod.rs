@@ -32,7 +32,7 @@ pub(crate) fn compare(files: Vec<Made>, command: &str) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// Reads a file; the error has a hint.
+/// Reads a file; `hint` is part of the error.
 pub(crate) fn read(name: &str, hint: &str) -> Result<String, String> {
     let path = crate::root().join(name);
     std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}; {hint}"))

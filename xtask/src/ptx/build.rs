@@ -11,7 +11,7 @@ use std::process::Command;
 pub(super) struct Toolchain {
     rustc: OsString,
     cargo: OsString,
-    /// Its description for the first line of the files.
+    /// Description of the compiler, for the first line of the files.
     pub(super) name: String,
 }
 
@@ -59,8 +59,8 @@ impl Toolchain {
         Ok(Toolchain { rustc, cargo, name })
     }
 
-    /// Compiles the entries of `family` for `target`, and returns the PTX. `worker` names the folder for what cargo
-    /// builds, which it locks: simultaneous calls have different ones.
+    /// Compiles the entries of `family` for `target`, and returns the PTX. `worker` names cargo's target folder, which
+    /// cargo locks: simultaneous calls need different workers.
     pub(super) fn build(&self, worker: usize, family: Family, target: &str) -> Result<String, String> {
         let folder = crate::target_dir().join("ptx").join(worker.to_string());
         // Cargo would not write the file again for a crate that it considers fresh.
@@ -78,7 +78,7 @@ impl Toolchain {
         command.env("RUSTC_BOOTSTRAP", "1");
         // Overrides the profile: incremental builds do not inline across crates, and the PTX would not assemble.
         command.env("CARGO_INCREMENTAL", "0");
-        // The text must not depend on the workspace's profiles.
+        // The PTX must not depend on the workspace's profiles.
         for (key, value) in [
             ("OPT_LEVEL", "3"),
             ("CODEGEN_UNITS", "1"),
@@ -96,7 +96,7 @@ impl Toolchain {
         command.arg("-Zbuild-std=core").arg("--target-dir").arg(&folder).arg("--");
         // PTX is this target's assembly. Without the bitcode linker, llvm-args reach the backend.
         command.arg("--emit").arg(&emit);
-        // The lowest compute capability that the file is for.
+        // The lowest compute capability that can load the file.
         command.arg(format!("-Ctarget-cpu={target}"));
         // PTX 8.1, of driver 530 and later: kernel parameters of more than 4 KB, for the mask.
         command.arg(format!("-Ctarget-feature=+ptx{}", VERSION.replace('.', "")));
@@ -150,8 +150,8 @@ fn is_at_least(version: &str, wanted: &str) -> bool {
 }
 
 /// Normalizes PTX: drops the comments `// .globl`, which repeat mangled names, and those around inline assembly,
-/// together a third of the text; trailing blanks; and the pragmas by which LLVM keeps partly unrolled loops as they
-/// are, so that ptxas decides.
+/// together a third of the text; trailing blanks; and LLVM's pragmas against further unrolling of partly unrolled
+/// loops, so that ptxas decides.
 fn normal(text: &str) -> String {
     let mut result = String::new();
     let dropped = ["// .globl", "// begin inline asm", "// end inline asm", ".pragma \"nounroll\""];

@@ -58,7 +58,7 @@ pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[Expect
     failures
 }
 
-/// Returns what a statement violates, phrased as what is expected.
+/// Returns the rules that a statement violates, each phrased as the expectation.
 fn faults(statement: &Statement) -> Vec<&'static str> {
     let opcode = statement.opcode();
     let parts: Vec<&str> = opcode.split('.').collect();
@@ -77,7 +77,7 @@ fn faults(statement: &Statement) -> Vec<&'static str> {
     if statement.text.contains("nounroll") {
         faults.push("no nounroll pragma");
     }
-    // A `[...]` operand of these is an address, whose state space must be explicit.
+    // The `[...]` operand of these instructions is an address, whose state space must be explicit.
     if ["ld", "ldu", "st", "atom", "red"].contains(&parts[0]) {
         let spaces = ["global", "shared", "param", "const", "local", "shared::cta", "shared::cluster"];
         if !parts.iter().any(|part| spaces.contains(part)) {
@@ -87,7 +87,7 @@ fn faults(statement: &Statement) -> Vec<&'static str> {
     if ["cvta", "isspacep"].contains(&parts[0]) {
         faults.push("no generic addresses");
     }
-    // The estimate of a root promises nothing about subnormal numbers, and who asks for it checks it.
+    // The approximate square root promises nothing for subnormal numbers, and its callers check the result.
     if has("ftz") && !parts.starts_with(&["sqrt", "approx"]) {
         faults.push("no flush of subnormal numbers to zero");
     }

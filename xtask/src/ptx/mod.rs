@@ -1,4 +1,4 @@
-//! `cargo xtask ptx`: generates the committed PTX and machine code, a file per kernel and target, and checks them.
+//! `cargo xtask ptx`: generates the committed PTX and machine code, one file per kernel and target, and checks them.
 
 mod assemble;
 mod build;
@@ -29,7 +29,7 @@ const TARGETS: [(&str, &[&str]); 2] =
 #[derive(Debug, PartialEq, Eq)]
 struct Failure {
     file: String,
-    /// Empty if the failure is not of a single entry.
+    /// The entry that fails; empty if the failure concerns a whole file.
     entry: String,
     found: String,
     expected: String,
@@ -51,7 +51,7 @@ fn number(target: &str) -> u32 {
 /// Contents of files by their paths in the workspace.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// The folders of PTX. A crate is at most 8 MB when it is packed, so the largest family has its folder alone.
+/// The folders of PTX. A packed crate may have at most 8 MB, so the largest family has a folder of its own.
 const PTX: [&str; 2] = ["crates/ptx/ptx", "crates/ptx-march/ptx"];
 
 fn ptx_path(family: &str, entry: &str, target: &str) -> String {
@@ -126,8 +126,8 @@ fn lines(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas. With `everything`, also what
-/// has not changed since it was made is made again.
+/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas. With `everything`, files whose
+/// inputs have not changed are regenerated, too.
 pub(crate) fn check(everything: bool) -> Result<(), String> {
     let mut ptx = committed(PTX[0])?;
     ptx.extend(committed(PTX[1])?);
@@ -168,7 +168,7 @@ fn assembled() -> Result<Files, String> {
     Ok(files)
 }
 
-/// Returns the line of the table of what was made for the PTX of a family.
+/// Returns the line of `xtask/made.csv` for the PTX of a family.
 fn compiled(family: Family, sources: &Files, ptx: &Files) -> String {
     let sources = sources.iter().flat_map(|(path, text)| [path.as_bytes(), text]);
     let files = of_family(family, ptx).flat_map(|(path, text)| [path.as_bytes(), text.as_slice()]);
@@ -181,7 +181,8 @@ fn of_family(family: Family, ptx: &Files) -> impl Iterator<Item = (&String, &Vec
     ptx.range(folder.clone()..).take_while(move |(name, _)| name.starts_with(&folder))
 }
 
-/// Does `work` for all items, one per core at a time: some take minutes. `work` is told the number of its worker.
+/// Calls `work` for all items, one per core at a time, since some take minutes. The first argument is the worker's
+/// index.
 fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = |number| {
@@ -265,7 +266,7 @@ fn write(path: &str, contents: &[u8]) -> Result<(), String> {
     std::fs::write(&path, contents).map_err(|error| at(&path, error))
 }
 
-/// Lints every file, and reports those that are missing or not known.
+/// Lints every file, and reports missing and unknown files.
 fn lint_all(committed: &Files) -> Vec<Failure> {
     let mut failures = Vec::new();
     let mut known = BTreeSet::new();
@@ -336,7 +337,7 @@ fn verdict(failures: &[Failure]) -> Result<(), String> {
 /// Compares a committed file with the output of its source.
 fn compare(name: &str, committed: &str, rebuilt: &str) -> Vec<Failure> {
     let compiler = |text: &str| text.lines().next().unwrap_or("").to_string();
-    // The text of another compiler differs: only what a launch depends on can be compared.
+    // The text of another compiler differs: only the properties that a launch depends on can be compared.
     if compiler(committed) != compiler(rebuilt) {
         let (was, is) = (Module::parse(committed), Module::parse(rebuilt));
         println!("note: {name} is of another compiler ({}): comparing entries only", was.header);
@@ -382,7 +383,7 @@ fn compare_assembled(made: &Files, committed: &Files) -> Vec<Failure> {
     first_difference(RESOURCES, &was, &is).into_iter().chain(stale).collect()
 }
 
-/// Compares the table of what was made with its lines as they should be, if it is of the same compilers.
+/// Compares `xtask/made.csv` with the expected lines, if the same compilers made it.
 fn compare_made(head: &str, mut lines: Vec<String>, table: &str) -> Option<Failure> {
     let first = |text: &str| text.lines().next().unwrap_or("").to_string();
     if first(table) != first(head) {

@@ -1,11 +1,11 @@
-//! The table of resources, and the machine code that is committed: what ptxas makes of the PTX.
+//! The table of resources and the committed machine code: the results of ptxas for the PTX.
 
 use super::assemble::{self, Assembled, Ptxas};
 use super::unchanged::{self, Unchanged};
 use super::{Failure, Files, TARGETS, cubin_path, file_failure, ptx_path, split, table, targets};
 use apron_abi::Family;
 
-/// Architectures whose machine code is committed as well.
+/// Architectures whose machine code is committed.
 const KEPT: &[&str] = &["sm_90"];
 
 pub(super) const RESOURCES: &str = "crates/plan/resources.csv";
@@ -32,14 +32,14 @@ impl Group<'_> {
         cubin_path(self.family.name(), entry, self.architecture)
     }
 
-    /// Returns the line of the table of what was made, from the PTX and from the machine code in `files`.
+    /// Returns the group's line of `xtask/made.csv`, from the PTX and from the machine code in `files`.
     fn line(&self, files: &Files) -> String {
         let code = self.texts.iter().filter_map(|(entry, _)| files.get(&self.cubin(entry)));
         let code = code.filter(|_| self.keeps_code()).map(Vec::as_slice);
         unchanged::line(&self.name(), self.texts.iter().map(|(_, text)| *text).chain(code))
     }
 
-    /// Returns what ptxas is called on: entries whose machine code is kept are assembled alone.
+    /// Returns the inputs of ptxas: entries whose machine code is committed are assembled one by one.
     fn works(&self) -> Vec<Work> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if self.keeps_code() {
@@ -67,7 +67,7 @@ struct Work {
 fn groups(family: Family, ptx: &Files) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for (target, architectures) in targets(family) {
-        // The file of the newest target up to this one; missing files are reported elsewhere.
+        // The file of the newest target up to this architecture; the lint reports missing files.
         let newest = |entry: &str| {
             let older = TARGETS.iter().rev().skip_while(|(older, _)| *older != target);
             let mut paths = older.map(|(older, _)| ptx_path(family.name(), entry, older));
@@ -81,17 +81,17 @@ fn groups(family: Family, ptx: &Files) -> Vec<Group<'_>> {
     groups
 }
 
-/// What ptxas made.
+/// The results of ptxas.
 pub(super) struct Made {
     /// The table of resources and the machine code.
     pub(super) files: Files,
-    /// Lines of the table of what was made.
+    /// Lines of `xtask/made.csv`.
     pub(super) lines: Vec<String>,
     pub(super) failures: Vec<Failure>,
 }
 
-/// Assembles the kernels of the wanted families for every architecture, but takes over from the files `before` what is
-/// unchanged.
+/// Assembles the kernels of the wanted families for every architecture; results of unchanged inputs are taken from the
+/// files `before`.
 pub(super) fn assemble_all(
     ptxas: &Ptxas,
     ptx: &Files,
@@ -145,7 +145,7 @@ pub(super) fn assemble_all(
             }
         }
     }
-    // What spills is assembled each time.
+    // Groups that spill are assembled each time.
     let is_new =
         |group: &&Group| works.iter().any(|(of, _)| of.name() == group.name()) && !spoilt.contains(&group.name());
     let new: Vec<String> = groups.iter().filter(is_new).map(|group| group.line(&made.files)).collect();

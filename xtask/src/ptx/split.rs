@@ -1,7 +1,7 @@
 //! Splits a family's PTX into kernels.
 
-/// Returns the entries of a module as LLVM prints it, each with the module's header. Entries do not call functions,
-/// which the lint checks.
+/// Returns the entries of a module as printed by LLVM, each with the module's header. Entries do not call functions;
+/// the lint checks this.
 ///
 /// Labels lose the number of their function, so that a file changes only with its kernel, and unused declarations are
 /// dropped.

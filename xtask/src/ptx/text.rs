@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// A PTX file.
 #[derive(Debug, Default)]
 pub(super) struct Module {
-    /// Its first line, if that is a comment: the compiler that made it.
+    /// The first line, if that is a comment: the compiler that made the file.
     pub(super) header: String,
     /// Argument of `.version`.
     pub(super) version: String,
@@ -35,7 +35,7 @@ pub(super) struct Statement {
     pub(super) line: usize,
     /// The entry or function that contains it; empty outside of functions.
     pub(super) function: String,
-    /// Its text, without label and predicate.
+    /// Text of the statement, without label and predicate.
     pub(super) text: String,
 }
 
@@ -138,7 +138,7 @@ fn parameter(text: &str) -> Option<Parameter> {
         return None;
     }
     let (mut align, mut element_bytes, mut count) = (None, 0, 1);
-    // `.ptr` and what follows it describe the memory that it points to, not the parameter.
+    // `.ptr` and the words after it describe the memory to which the parameter points.
     let mut pointer = false;
     while let Some(word) = words.next() {
         match word {

@@ -1,4 +1,4 @@
-//! The table of what the committed files were made from: what has not changed since is not made again.
+//! `xtask/made.csv`, the hashes of the inputs of the committed files: files with unchanged inputs are not regenerated.
 
 use super::Files;
 use crate::at;
@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A line per compilation or assembly: its name, and the hash of its inputs and of its results.
+/// The table: one line per compilation or assembly, with its name and the hash of its inputs and results.
 pub(super) const MADE: &str = "xtask/made.csv";
 
-/// What the text of the PTX depends on: files and folders.
+/// Files and folders on which the text of the PTX depends.
 const SOURCES: [&str; 5] =
     ["kernels-gpu/Cargo.toml", "kernels-gpu/src", "crates/abi", "xtask/src/ptx/build.rs", "xtask/src/ptx/split.rs"];
 
-/// Days until each file was made again, though nothing changed.
+/// Days within which each file is regenerated once, even if nothing has changed.
 const DAYS: u64 = 7;
 
-/// The table as it is committed; by default without a line.
+/// The committed table; by default without lines.
 #[derive(Default)]
 pub(super) struct Unchanged {
     lines: BTreeSet<String>,
@@ -24,7 +24,7 @@ pub(super) struct Unchanged {
 }
 
 impl Unchanged {
-    /// Reads the table, if these compilers made it.
+    /// Reads the table; without lines if other compilers than those of `head` made it.
     pub(super) fn read(head: &str) -> Unchanged {
         let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 86400);
         Unchanged::new(&std::fs::read_to_string(crate::root().join(MADE)).unwrap_or_default(), head, day)
@@ -35,7 +35,7 @@ impl Unchanged {
         Unchanged { lines, day }
     }
 
-    /// Whether the table has the line. Once in [`DAYS`] days it does not count.
+    /// Whether the table has the line; false on one in [`DAYS`] days, so that the file is regenerated.
     pub(super) fn has(&self, line: &str) -> bool {
         let name = line.split(',').next().unwrap_or("");
         let is_in_turn = fnv(SEED, name.as_bytes()) % DAYS == self.day % DAYS;
@@ -50,7 +50,7 @@ pub(super) fn head(compiler: &str, ptxas: &str) -> String {
 
 /// Returns the line of the table for the result `name`.
 pub(super) fn line<'a>(name: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> String {
-    // The lengths tell where a part ends.
+    // The lengths are hashed, too, so that parts with other boundaries give other hashes.
     let step = |hash, part: &[u8]| fnv(fnv(hash, &(part.len() as u64).to_le_bytes()), part);
     format!("{name},{:016x}", parts.into_iter().fold(SEED, step))
 }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_fnv() {
-        // From the test vectors of its authors.
+        // From the test vectors of the hash's authors.
         assert_eq!([fnv(SEED, b""), fnv(SEED, b"foobar")], [0xcbf2_9ce4_8422_2325, 0x8594_4171_f739_67e8]);
         assert_ne!(line("x", [&b"ab"[..], b"c"]), line("x", [&b"a"[..], b"bc"]));
     }

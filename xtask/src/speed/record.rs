@@ -24,11 +24,11 @@ pub(super) struct Row {
     /// Arithmetic operations, for filters with multiplications.
     pub(super) operations: Option<u64>,
     pub(super) ms: f64,
-    /// The limit that bounds it: `copy`, `read`, `ffma` or `parts`.
+    /// The limit that bounds the workload: `copy`, `read`, `ffma` or `parts`.
     pub(super) limit: String,
     /// The least time that the limit allows, in milliseconds.
     pub(super) limit_ms: f64,
-    /// Target of the time: a multiple of the limit's, or microseconds.
+    /// Target: a multiple of the limit's time, or a time in microseconds.
     pub(super) target: Option<String>,
     /// Other libraries and their times, in milliseconds.
     peers: Vec<(String, f64)>,
@@ -43,7 +43,7 @@ impl Record {
 }
 
 impl Row {
-    /// Returns its time divided by the limit's.
+    /// Returns the workload's time divided by the limit's.
     pub(super) fn times_the_limit(&self) -> f64 {
         self.ms / self.limit_ms
     }

@@ -4,8 +4,8 @@ use super::jobs::Job;
 use super::record::{Record, Row};
 use crate::made::markdown::{code, significant, table};
 
-/// Rows that the README shows: each kind of work, from a large lead over the best other library to one that is behind;
-/// the last two are one mask by two methods.
+/// Rows in the README: one per kind of workload, from the largest lead over the best other library to a row that is
+/// behind; the last two are one mask by two methods.
 const SELECTED: [&str; 9] = [
     "box f32 8192x8192 window 63x63",
     "dense u8 8192x8192 mask 15x15",
