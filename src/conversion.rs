@@ -95,7 +95,8 @@ pub(crate) fn quotient(shape: Shape, divisor: f64) -> Result<FilterProblem> {
     let (pixel, one) = (PixelType::F64, Taps::new([1.0])?);
     let weights = VolumeWeights::Separable([one.clone(), one.clone(), one]);
     let (borders, extent, cast) = (Border::default().into(), VolumeExtent::Same, Cast::default());
-    Ok(VolumeFilter { shape, depth: 1, src: pixel, dst: pixel, weights, divisor, cast, borders, extent }.into())
+    let (depth, src, dst, stored) = (1, pixel, pixel, false);
+    Ok(VolumeFilter { shape, depth, src, dst, weights, divisor, cast, stored, borders, extent }.into())
 }
 
 impl Filtering<'_> {

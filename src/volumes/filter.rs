@@ -177,19 +177,29 @@ impl<'a> VolumeFilterBuilder<'a> {
     }
 }
 
-/// States the problem of weights.
+/// States the problem of weights; `None` for other formulas.
+///
+/// # Errors
+/// [`Error::Parameter`] for another anchor than one of the weights', and for other formulas whose sums are to be stored
+/// between passes.
 pub(super) fn stated(
     formula: &VolumeFormula,
     (shape, depth): (apron_core::Shape, u32),
     (src, dst): (PixelType, PixelType),
     options: &Options<'_>,
 ) -> Result<Option<VolumeFilter>> {
-    let VolumeFormula::Sums { weights, divisor } = formula else { return Ok(None) };
-    let (mut weights, divisor, Options { borders, extent, cast, .. }) = (weights.clone(), *divisor, *options);
+    let VolumeFormula::Sums { weights, divisor } = formula else {
+        if options.stored {
+            let limit = "left out: used with separable filters and means";
+            return Err(Error::parameter("volume", "store between passes", "asked for", limit));
+        }
+        return Ok(None);
+    };
+    let (mut weights, divisor, Options { borders, extent, cast, stored, .. }) = (weights.clone(), *divisor, *options);
     if let Some(anchor) = options.anchor {
         weights = weights.with_anchor(anchor)?;
     }
-    Ok(Some(VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent }))
+    Ok(Some(VolumeFilter { shape, depth, src, dst, weights, divisor, cast, stored, borders, extent }))
 }
 
 /// Returns the sums over windows.
@@ -234,23 +244,19 @@ pub(super) struct Filtering<'a> {
 }
 
 impl Filtering<'_> {
-    /// Returns the number of planes of a result of type `dst`.
-    pub(super) fn depth_of(&self, formula: &VolumeFormula, dst: PixelType) -> Result<u32> {
-        let types = (self.stack.pixel_type(), dst);
-        depth_of(formula, (self.stack.shape(), self.depth), types, &self.options)
-    }
-
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
     pub(super) fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
-        if let Some(passes) = self.passes(formula, dst)? {
-            return self.solve_passes(&passes, dst, room);
-        }
         let (shape, src) = (self.stack.shape(), self.stack.pixel_type());
         let sums = stated(formula, (shape, self.depth), (src, dst), &self.options)?;
         if let Some(problem) = &sums
             && self.is_taken(problem)?
         {
             return self.solve_sums(problem, room);
+        }
+        if let Some((stages, last)) = sums.as_ref().map(VolumeFilter::stages).transpose()?
+            && !stages.is_empty()
+        {
+            return self.solve_stages(&stages, &last, room);
         }
         if let Some(conversion) = self.conversion(dst) {
             return self.solve_converted(conversion, formula, dst, room);

@@ -48,6 +48,11 @@ fn rows() -> Vec<Row> {
             .shared("SharedMemory::Bytes(volumes_plane_bytes())", if dense { 3 } else { 1 });
         row.residents(if dense && taps == 7 { 2 } else { 3 })
     };
+    let stored = ["u8", "u16", "i16", "f64"].map(|src| {
+        let row = kernel("stored", "", [src, src], format!("volumes::Stored<{src}>"), "VolumesParams");
+        let row = row.taps("SmallParameter").block("VOLUMES_ROWS_BLOCK");
+        row.shared("SharedMemory::Bytes(volumes_stored_bytes(FEW_TAPS as u32 / 2))", 3).residents(3)
+    });
     let cubes = CUBES.iter().flat_map(|(src, of)| of.iter().map(move |of| cube(src, of)));
     dense
         .into_iter()
@@ -57,6 +62,7 @@ fn rows() -> Vec<Row> {
         .chain(integers)
         .chain(cubes)
         .chain(PLANES.iter().map(plane))
+        .chain(stored)
         .collect()
 }
 

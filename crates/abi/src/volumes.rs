@@ -108,6 +108,33 @@ pub const fn volumes_plane_bytes() -> u32 {
     VOLUMES_PLANE_STAGES * VOLUMES_PLANE_ROWS * (VOLUMES_PLANE_COLUMNS + VOLUMES_PLANE_HALO) * 8
 }
 
+/// Columns per block of the kernel of stored passes, in samples: of sums along y, which the sums along x read.
+pub const VOLUMES_STORED_COLUMNS: u32 = 256;
+
+/// Output rows per block of this kernel, [`VOLUMES_RUN`] at a time.
+pub const VOLUMES_STORED_ROWS: u32 = 32;
+
+/// Most samples from the first to the last under taps along x of this kernel.
+pub const VOLUMES_STORED_HALO: u32 = 128;
+
+/// Places per row of its sums along y. Every [`VOLUMES_RUN`] pixels one is left free.
+pub const VOLUMES_STORED_PITCH: u32 = VOLUMES_STORED_COLUMNS / VOLUMES_RUN * (VOLUMES_RUN + 1);
+
+/// Returns the output pixels per row of a block of this kernel, for `taps` taps along x.
+#[inline(always)]
+pub const fn volumes_stored_pixels(channels: u32, taps: u32) -> u32 {
+    (VOLUMES_STORED_COLUMNS / channels + 1 - taps) / VOLUMES_RUN * VOLUMES_RUN
+}
+
+/// Bytes of the sums along y in the shared memory of such a block, and of those along x, which lie behind. Then come the
+/// numbers of the rows that the block reads.
+pub const VOLUMES_STORED_SUMS: u32 = VOLUMES_RUN * VOLUMES_STORED_PITCH * 8;
+
+/// Returns the shared memory of such a block for `taps` taps along y, in bytes.
+pub const fn volumes_stored_bytes(taps: u32) -> u32 {
+    2 * VOLUMES_STORED_SUMS + (VOLUMES_STORED_ROWS + taps - 1) * 4
+}
+
 /// Output columns of a block of the kernels that march through the planes.
 pub const VOLUMES_MARCH_COLUMNS: u32 = 64;
 

@@ -55,6 +55,18 @@ pub fn volume_into<O: Pixel<Sum: Fma>>(
         return Err(Error::Shape { what: "shape", value, limit });
     }
     out.check(problem.window()?.out.stacked())?;
+    let (stages, last) = problem.stages()?;
+    let mut between: Option<AnyImage<'_>> = None;
+    for stage in &stages {
+        let source = between.as_ref().unwrap_or(stack);
+        let result = pages::filled(stage.window()?.out.stacked(), |out: ImageMut<'_, O>| once(source, stage, out))?;
+        between = Some(O::into_any(result));
+    }
+    once(between.as_ref().unwrap_or(stack), &last, out)
+}
+
+/// Filters a volume by sums that are converted once.
+fn once<O: Pixel<Sum: Fma>>(stack: &AnyImage<'_>, problem: &VolumeFilter, out: ImageMut<'_, O>) -> Result<()> {
     match problem.sums() {
         PixelType::F64 => run::<f64, O>(stack, problem, out),
         // Of floats to floats of at most 32 bits: f32.

@@ -32,6 +32,7 @@ const FAMILIES: &[&[Variant]] = &[
     statistics::VARIANTS,
     volumes::VARIANTS,
     volumes::planes::VARIANTS,
+    volumes::stored::VARIANTS,
 ];
 
 /// All variants, grouped by operation; within an operation in the order of their ranks, which holds where nothing was

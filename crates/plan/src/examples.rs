@@ -78,8 +78,16 @@ pub(crate) fn mean(shape: Shape, pixel: PixelType, [width, height]: [u32; 2]) ->
 /// A filter of a volume of five planes, with borders that wrap.
 #[inline(never)]
 fn of_volume(pixel: PixelType, weights: VolumeWeights) -> VolumeFilter {
-    let (borders, extent, cast) = (Border::Wrap.into(), VolumeExtent::Same, Cast::default());
-    VolumeFilter { shape: shape(20, 1), depth: 5, src: pixel, dst: pixel, weights, divisor: 1.0, cast, borders, extent }
+    let (borders, extent, cast, stored) = (Border::Wrap.into(), VolumeExtent::Same, Cast::default(), false);
+    let (shape, depth, divisor) = (shape(20, 1), 5, 1.0);
+    VolumeFilter { shape, depth, src: pixel, dst: pixel, weights, divisor, cast, stored, borders, extent }
+}
+
+/// Taps along the three axes of a volume, whose sums are stored between them.
+#[inline(never)]
+pub(crate) fn stored(pixel: PixelType, channels: u32, taps: [usize; 3]) -> VolumeFilter {
+    let weights = VolumeWeights::Separable(taps.map(|count| equal_taps(count, 0.5)));
+    VolumeFilter { shape: shape(20, channels), stored: true, ..of_volume(pixel, weights) }
 }
 
 /// A separable filter of a volume with `taps` taps of 0.5 along each of the three axes.

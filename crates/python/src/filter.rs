@@ -50,11 +50,13 @@ struct Filter {
     formula: VolumeFormula,
     borders: VolumeBorders,
     dst: PixelType,
+    /// Whether sums are stored between passes, as SciPy's are.
+    stored: bool,
 }
 
 impl Filter {
     fn run(&self, built: VolumeFilterBuilder<'_>, room: Option<DeviceVolume>) -> Result<DeviceImage> {
-        let built = built.border(self.borders).out_type(self.dst);
+        let built = built.border(self.borders).out_type(self.dst).store_between_passes(self.stored);
         let built = built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap);
         let Some(mut room) = room else { return Ok(built.run()?.stack().clone()) };
         built.run_into(&mut room)?;
@@ -98,6 +100,15 @@ impl Pass {
         let taps = taps.with_anchor(anchor).map_err(raised)?;
         let singles = rounded(&taps).map_err(raised)?;
         Ok(Pass { axis, taps, singles, mean_of, border: border(mode.to_str()?, constant)? })
+    }
+
+    fn is_mean(&self) -> bool {
+        self.mean_of.is_some()
+    }
+
+    /// Whether it is a mean over many samples, which of f64 is a running sum.
+    fn is_long_mean(&self) -> bool {
+        self.mean_of.is_some_and(|taps| taps > LONG_MEAN)
     }
 
     fn divisor(&self) -> f64 {
@@ -249,6 +260,24 @@ fn along(
     if may_fuse && shape.len() <= 3 && distinct {
         return at_once(device, input, (shape, 1), dst, passes, room);
     }
+    let (is_ordered, means) =
+        (passes.is_sorted_by(|a, b| a.axis < b.axis), passes.iter().filter(|pass| pass.is_mean()));
+    let by_parts = src == PixelType::F64 && passes.iter().any(Pass::is_long_mean);
+    let is_stored = is_ordered && !by_parts && [0, passes.len()].contains(&means.count());
+    // Sums of f32 have taps of f32.
+    if passes.len() > 1 && is_stored && !matches!(dst, PixelType::F16 | PixelType::F32) {
+        // What lies behind, such as colours, are the channels of a pixel, if those are few.
+        let (channels, sides) = match shape.split_last() {
+            Some((&channels, sides)) if channels <= 4 && passes.iter().all(|pass| pass.axis < sides.len()) => {
+                (channels, sides)
+            }
+            _ => (1, shape),
+        };
+        if sides.len() <= 3 {
+            let filter = AlongAxes::of(passes, sides.len(), PixelType::F64).filter(dst);
+            return input.into_volume(device, (self::sides(sides), channels), filter, room);
+        }
+    }
     let mut passes = passes;
     let Some(last) = passes.pop() else { return at_once(device, input, (&[product(shape)], 1), dst, vec![], room) };
     let before = passes
@@ -297,19 +326,11 @@ fn at_once(
     passes: Vec<Pass>,
     room: Option<DeviceImage>,
 ) -> Result<DeviceImage> {
-    let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
-    let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
-    let in_singles = sums_of(input.pixel(), dst) == PixelType::F32;
+    let (sums, mean) = (sums_of(input.pixel(), dst), passes.iter().all(Pass::is_mean));
     // One along planes is a pass even where there is a single plane.
     let is_flat = !passes.iter().any(|pass| shape.len() - 1 - pass.axis == 2);
-    for pass in passes {
-        let axis = shape.len() - 1 - pass.axis;
-        divisor *= pass.divisor();
-        mean &= pass.mean_of.is_some();
-        (taps[axis], borders[axis]) = (if in_singles { pass.singles } else { pass.taps }, pass.border);
-    }
-    let sides: [u32; 3] =
-        std::array::from_fn(|axis| if axis < shape.len() { shape[shape.len() - 1 - axis] } else { 1 });
+    let AlongAxes { taps, borders, divisor } = AlongAxes::of(passes, shape.len(), sums);
+    let sides = sides(shape);
     let window: u32 = taps.iter().map(Taps::len).max().unwrap_or(1);
     // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums.
     let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN);
@@ -334,10 +355,40 @@ fn at_once(
             }
         });
     }
-    let [x, y, z] = borders;
-    let formula = VolumeFormula::Sums { weights: VolumeWeights::Separable(taps), divisor };
-    let filter = Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst };
+    let filter = Filter { stored: false, ..AlongAxes { taps, borders, divisor }.filter(dst) };
     input.into_volume(device, (sides, channels), filter, room)
+}
+
+/// Returns the width, height and depth of an array of up to three axes.
+fn sides(shape: &[u32]) -> [u32; 3] {
+    std::array::from_fn(|axis| if axis < shape.len() { shape[shape.len() - 1 - axis] } else { 1 })
+}
+
+/// Passes along x, y and z.
+struct AlongAxes {
+    taps: [Taps; 3],
+    borders: [Border; 3],
+    divisor: f64,
+}
+
+impl AlongAxes {
+    /// Takes passes along some of `axes` axes, with taps of the type of the sums.
+    fn of(passes: Vec<Pass>, axes: usize, sums: PixelType) -> AlongAxes {
+        let (mut taps, mut borders, mut divisor) = ([(); 3].map(|()| Taps::unit()), [Border::Replicate; 3], 1.0);
+        for pass in passes {
+            let axis = axes - 1 - pass.axis;
+            divisor *= pass.divisor();
+            (taps[axis], borders[axis]) = (if sums == PixelType::F32 { pass.singles } else { pass.taps }, pass.border);
+        }
+        AlongAxes { taps, borders, divisor }
+    }
+
+    /// Returns the filter of a volume, whose sums are stored between the passes.
+    fn filter(self, dst: PixelType) -> Filter {
+        let ([x, y, z], weights) = (self.borders, VolumeWeights::Separable(self.taps));
+        let formula = VolumeFormula::Sums { weights, divisor: self.divisor };
+        Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst, stored: true }
+    }
 }
 
 /// Cuts and wraps results that are integers, as SciPy does.
@@ -455,7 +506,7 @@ impl Window {
             });
         }
         let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;
-        let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst };
+        let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst, stored: false };
         input.into_volume(device, (self.lengths, 1), filter, room)
     }
 }

@@ -18,7 +18,8 @@ use apron_core::{
 /// let (shape, src, dst) = (planes.shape(), PixelType::F32, PixelType::F32);
 /// let weights = VolumeWeights::Dense(VolumeMask::new(1, 1, 3, [1.0, 10.0, 100.0])?);
 /// let (cast, borders, extent) = (Cast::default(), Border::Replicate.into(), VolumeExtent::Same);
-/// let problem = VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, cast, borders, extent };
+/// let (divisor, stored) = (1.0, false);
+/// let problem = VolumeFilter { shape, depth: 3, src, dst, weights, divisor, cast, stored, borders, extent };
 /// let out: Image<f32> = apron_reference::volume(&AnyImage::F32(planes), &problem)?;
 /// assert_eq!(out.packed()[..], [1.0 + 10.0 + 200.0, 1.0 + 20.0 + 400.0, 2.0 + 40.0 + 400.0]);
 /// # Ok::<(), apron_core::Error>(())
@@ -38,6 +39,16 @@ pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<
         let (value, limit) = (stack.shape().to_string(), problem.shape.to_string());
         return Err(Error::Shape { what: "shape", value, limit });
     }
+    let (stages, last) = problem.stages()?;
+    let mut between: Option<AnyImage<'_>> = None;
+    for stage in &stages {
+        between = Some(O::into_any(once(between.as_ref().unwrap_or(stack), stage)?));
+    }
+    once(between.as_ref().unwrap_or(stack), &last)
+}
+
+/// Filters a volume by sums that are converted once.
+fn once<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<Image<'static, O>> {
     let sums = match problem.sums() {
         PixelType::F64 => sums::<f64>(stack, problem)?,
         _ => sums::<f32>(stack, problem)?.into_iter().map(f64::from).collect(),
@@ -111,8 +122,8 @@ mod tests {
         let weights = VolumeWeights::Separable([taps(&[1.0, 2.0, 3.0]), taps(&[1.0]), taps(&[0.5, 0.0, 1.0])]);
         let borders = VolumeBorders::by_axis(Border::Constant(1.0), Border::Wrap, Border::Replicate);
         let (divisor, extent) = (2.0, VolumeExtent::Same);
-        let cast = Cast::default();
-        let problem = VolumeFilter { shape, depth: 2, src, dst, weights, divisor, cast, borders, extent };
+        let (cast, stored) = (Cast::default(), false);
+        let problem = VolumeFilter { shape, depth: 2, src, dst, weights, divisor, cast, stored, borders, extent };
         let out: Image<f32> = volume(&stack, &problem).unwrap();
         // Along x: 1 + 0 + 3, 0 + 2 + 3, ... then half of the plane before and the plane behind.
         let x = [4.0, 5.0, 14.0, 11.0, 24.0, 17.0, 34.0, 23.0];

@@ -35,10 +35,23 @@ impl Case {
         };
         let weights = weights.with_anchor(anchor).expect("in the window");
         let (divisor, borders, extent) = (if dense { 1.0 } else { 3.0 }, borders.into(), VolumeExtent::Same);
-        let (src, dst, cast) = (pixel, pixel, Cast::default());
-        let problem = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent };
+        let (src, dst, cast, stored) = (pixel, pixel, Cast::default(), false);
+        let problem = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, stored, borders, extent };
         let image = random_image(rng, pixel, shape, data);
         Case { problem: Problem::Filter(problem.into()), image, second: None, chosen: None }
+    }
+
+    /// Returns the case with sums that are stored between the passes; those of a mean, if `mean`.
+    fn stored(mut self, mean: bool) -> Case {
+        if let Problem::Filter(FilterProblem::Volume(problem)) = &mut self.problem {
+            (problem.stored, problem.divisor) = (true, 1.0);
+            if let (true, anchor, [x, y, z]) = (mean, problem.weights.anchor(), problem.weights.size()) {
+                let ones = [x, y, z].map(|side| Taps::new(vec![1.0; side as usize]).expect("finite taps"));
+                let weights = VolumeWeights::Separable(ones).with_anchor(anchor).expect("in the window");
+                (problem.weights, problem.divisor) = (weights, f64::from(x * y * z));
+            }
+        }
+        self
     }
 
     /// Returns the case with sums that become integers by a cast.
@@ -103,6 +116,18 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
             cases.push(Case::volume(next(), shape, pixel, weights, border, Data::Uniform).with_cast(cast));
         }
     }
+    // Sums that are stored: tiles of 256 samples, less the halo, and 32 rows.
+    let sizes = [[3, 5, 1], [17, 8, 1], [1, 9, 1], [2, 3, 4], [9, 1, 5], [33, 13, 3], [130, 2, 1], [7, 40, 1]];
+    let types = [PixelType::U8, PixelType::F64, PixelType::U16, PixelType::I16, PixelType::I32, PixelType::F32];
+    for (n, (size, pixel)) in sizes.into_iter().flat_map(|size| types.map(|pixel| (size, pixel))).enumerate() {
+        let (cast, channels) = (CASTS[n % 4], [1, 3, 1, 2, 4][n % 5]);
+        let shape = [(300, 33, 2, channels), (61, 70, 5, channels), (129, 9, 1, channels)][n % 3];
+        let border =
+            [Border::Constant(2.5), Border::Reflect, Border::Wrap, Border::Reflect101, Border::Replicate][n % 5];
+        let borders = VolumeBorders::by_axis(border, borders()[n % 4], Border::Reflect);
+        let case = Case::volume(next(), shape, pixel, (false, size), borders, Data::Uniform).with_cast(cast);
+        cases.push(case.stored(n % 3 == 1));
+    }
     // More columns than rows in shared memory have places for, more taps than constant memory, and several channels.
     for (n, (pixel, weights)) in [
         (PixelType::F64, (false, [40, 37, 1])),
@@ -130,8 +155,20 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
     }
 }
 
-/// Returns what computes the exact result at a sample of the output, whose planes lie one below the other.
-pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>) -> impl Fn(u32, u32, u32) -> Exact {
+/// Returns what computes the exact result at a sample of the output, whose planes lie one below the other; where sums
+/// are stored between passes, that of the last pass over what the reference stores before it.
+pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>) -> impl Fn(u32, u32, u32) -> Exact + use<> {
+    let (stages, last) = problem.stages().expect("checked by the caller");
+    let mut before: Option<AnyImage<'_>> = None;
+    for stage in stages {
+        let image = apron_reference::any::filter(&stage.into(), before.as_ref().unwrap_or(stack), None);
+        before = Some(image.expect("the reference solves it"));
+    }
+    of_sums(&last, before.as_ref().unwrap_or(stack))
+}
+
+/// As [`exact`], of sums that are stored once.
+fn of_sums(problem: &VolumeFilter, stack: &AnyImage<'_>) -> impl Fn(u32, u32, u32) -> Exact + use<> {
     let window = problem.window().expect("checked by the caller");
     let (out, sides) = (window.out, problem.volume().expect("checked by the caller").sides());
     let (numbers, channels) = (Numbers::of(problem.sums()), stack.shape().channels as usize);

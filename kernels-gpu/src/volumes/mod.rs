@@ -1,5 +1,5 @@
 //! Masks of three dimensions over volumes, and over images of f64, which are volumes of one plane: dense masks, taps
-//! along one axis, and taps along all axes at once.
+//! along one axis, and taps along all axes at once, with sums between them that are stored or not.
 //!
 //! The planes of a volume are stacked, one below the other. The pass of a separable filter along x is a mask of one
 //! row; the pass along z is a pass along the columns of an image whose rows are the planes.
@@ -10,6 +10,7 @@ mod dense;
 mod march;
 mod plane;
 mod rows;
+mod stored;
 mod tiles;
 
 pub use columns::Columns;
@@ -18,6 +19,7 @@ pub use dense::Dense;
 pub use march::March;
 pub use plane::Plane;
 pub use rows::Rows;
+pub use stored::Stored;
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global};

@@ -1,7 +1,7 @@
 //! Filters of volumes: the problem that devices solve, and its passes.
 
 use super::mask::check_anchor;
-use super::{VolumeBorders, VolumeExtent, VolumeMask, VolumeRegion, VolumeShape, unstacked};
+use super::{VolumeBorders, VolumeExtent, VolumeMask, VolumeRegion, VolumeShape, unstacked, voxels};
 use crate::{Border, Cast, Error, PixelType, Result, Shape, Taps};
 use apron_abi::BorderMode;
 
@@ -60,7 +60,8 @@ impl VolumeWeights {
 /// A filter of a volume.
 ///
 /// Input and output are of any type. Sums are taken in [one type](VolumeFilter::sums) and become the output's once,
-/// after the last axis. Constants of borders extend the volume itself, before the first axis.
+/// after the last axis, or after each. Constants of borders extend the volume itself, before the first axis, or what
+/// each axis reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeFilter {
     /// Shape of the planes, one below the other.
@@ -77,6 +78,9 @@ pub struct VolumeFilter {
     pub divisor: f64,
     /// How the quotients become integers.
     pub cast: Cast,
+    /// Whether the sums along each axis are stored in the output's type before the next axis reads them, as SciPy's
+    /// filters do: along z first, then y, then x. Such a filter is [several](VolumeFilter::stages), one after the other.
+    pub stored: bool,
     /// The borders along x, y and z.
     pub borders: VolumeBorders,
     /// Voxels to compute.
@@ -177,7 +181,74 @@ impl VolumeFilter {
         Ok(VolumeWindow { out: VolumeShape::new(width, height, depth, volume.channels)?, origin })
     }
 
-    /// Returns the passes in order.
+    /// Returns the filters whose results are stored, in order, and the last one, which gives the output: one filter for
+    /// each axis along which there is a pass, z first. Each reads the result of the one before it. Where sums are stored
+    /// once, the last one is this filter.
+    ///
+    /// A mean divides after each pass, as SciPy's does; other sums are divided after the last. One tap 1 is a pass where
+    /// it changes the type, but a mean over one voxel and [`Taps::unit`] are none. Of a region each pass cuts its own
+    /// axis, and the last one the rest.
+    ///
+    /// # Errors
+    /// As [`window`](VolumeFilter::window); [`Error::Parameter`] for a mask whose sums are to be stored between passes.
+    pub fn stages(&self) -> Result<(Vec<VolumeFilter>, VolumeFilter)> {
+        let out = self.window()?.out.sides();
+        let once = VolumeFilter { stored: false, ..self.clone() };
+        let all = match &self.weights {
+            VolumeWeights::Separable(all) if self.stored => all,
+            VolumeWeights::Dense(_) if self.stored => {
+                let limit = "left out: used with separable filters and means";
+                return Err(Error::parameter(VolumeFilter::NAME, "store between passes", "asked for", limit));
+            }
+            _ => return Ok((Vec::new(), once)),
+        };
+        let lengths = all.each_ref().map(Taps::len);
+        let is_mean = self.divisor != 1.0 && self.divisor == voxels(lengths);
+        let mut axes: Vec<usize> = Vec::new();
+        for axis in [2, 1, 0] {
+            let changes_type = axes.is_empty() && !is_mean && !all[axis].is_unit() && self.src != self.dst;
+            if all[axis].taps_f64() != [1.0] || changes_type {
+                axes.push(axis);
+            }
+        }
+        let Some((&last, before)) = axes.split_last().filter(|(_, before)| !before.is_empty()) else {
+            return Ok((Vec::new(), once));
+        };
+        let (mut input, mut src) = (self.volume()?, self.src);
+        let mut stage = |axis: usize, is_last: bool| {
+            let mut along = [Taps::unit(), Taps::unit(), Taps::unit()];
+            along[axis] = all[axis].clone();
+            let divisor = match is_mean {
+                true => f64::from(lengths[axis]),
+                false => {
+                    if is_last {
+                        self.divisor
+                    } else {
+                        1.0
+                    }
+                }
+            };
+            let (mut extent, mut sides) = (self.extent, input.sides());
+            if let VolumeExtent::Region(region) = self.extent {
+                // Passes along other axes see the volume around the region.
+                let mut corner = [0; 3];
+                for of in (0..3).filter(|of| *of == axis || is_last && !before.contains(of)) {
+                    (corner[of], sides[of]) = (region.corner[of], region.size[of]);
+                }
+                extent = VolumeExtent::Region(VolumeRegion { corner, size: sides });
+            }
+            sides[axis] = out[axis];
+            let (shape, depth) = (input.stacked(), input.depth);
+            let weights = VolumeWeights::Separable(along);
+            let filter = VolumeFilter { shape, depth, src, weights, divisor, extent, ..once.clone() };
+            (input, src) = (VolumeShape::new(sides[0], sides[1], sides[2], input.channels)?, self.dst);
+            Ok(filter)
+        };
+        let before: Vec<VolumeFilter> = before.iter().map(|&axis| stage(axis, false)).collect::<Result<_>>()?;
+        Ok((before, stage(last, true)?))
+    }
+
+    /// Returns the passes in order, of sums that are not stored between them.
     ///
     /// # Errors
     /// As [`window`](VolumeFilter::window).
@@ -244,7 +315,8 @@ mod tests {
 
     fn filter(weights: VolumeWeights, borders: VolumeBorders, extent: VolumeExtent) -> VolumeFilter {
         let (shape, src, dst) = (Shape::new(5, 12, 2).unwrap(), PixelType::U8, PixelType::U8);
-        VolumeFilter { shape, depth: 3, src, dst, weights, divisor: 1.0, cast: Cast::default(), borders, extent }
+        let (divisor, cast, stored) = (1.0, Cast::default(), false);
+        VolumeFilter { shape, depth: 3, src, dst, weights, divisor, cast, stored, borders, extent }
     }
 
     fn taps(taps: &[f64]) -> Taps {

@@ -1,6 +1,7 @@
-//! Recipes of filters of volumes: a launch for each pass.
+//! Recipes of filters of volumes: a launch for each pass, or one for several.
 
 pub(crate) mod planes;
+pub(crate) mod stored;
 
 use crate::examples::{cube as mask_of, limit, volume};
 use crate::recipe::Steps;
@@ -16,22 +17,28 @@ use apron_core::{Cast, FilterProblem, Pass, PixelType, Result, VolumeFilter};
 
 /// Plans a launch for a mask, or one for each axis.
 fn dense(problem: &VolumeFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
-    let (src, dst, passes) = (problem.src, problem.dst, problem.passes()?);
+    let (src, dst) = (problem.src, problem.dst);
     let Some(kernels) = dense_kernels(src).filter(|_| src == dst) else {
         return Err(variant.refused(format!("{src} to {dst} samples")));
     };
-    if passes.len() > 1 && !src.is_float() {
-        return Err(variant.refused(format!("{src} samples along {} axes: sums between them are f64", passes.len())));
-    }
-    let buffer = |role, elems| Buffer { role, element: src.element(), elems };
+    let (stages, last) = problem.stages()?;
+    let (buffer, mut launches) = (|role, elems| Buffer { role, element: src.element(), elems }, Vec::new());
     let mut buffers = vec![buffer(Role::Input, problem.shape.samples())];
-    let mut launches = Vec::new();
-    for (index, pass) in passes.iter().enumerate() {
-        let role = if index + 1 == passes.len() { Role::Output } else { Role::Scratch };
-        buffers.push(buffer(role, pass.out.samples()));
-        let launch = launch(pass, kernels, (problem.sums(), problem.cast));
-        let launch = launch.ok_or_else(|| variant.refused(format!("{src} samples and {} taps", pass.taps.len())))?;
-        launches.push(Launch { src: index, dst: index + 1, ..launch });
+    for stage in stages.iter().chain([&last]) {
+        let passes = stage.passes()?;
+        if passes.len() > 1 && !src.is_float() {
+            return Err(variant.refused(format!("{src} samples along {} axes: sums between are f64", passes.len())));
+        }
+        for pass in &passes {
+            let launch = launch(pass, kernels, (stage.sums(), stage.cast));
+            let launch =
+                launch.ok_or_else(|| variant.refused(format!("{src} samples and {} taps", pass.taps.len())))?;
+            launches.push(Launch { src: launches.len(), dst: launches.len() + 1, ..launch });
+            buffers.push(buffer(Role::Scratch, pass.out.samples()));
+        }
+    }
+    if let Some(output) = buffers.last_mut() {
+        output.role = Role::Output;
     }
     Ok((buffers, launches))
 }
@@ -86,6 +93,7 @@ pub fn is_faster_in_doubles(problem: &VolumeFilter, machine: &Machine) -> bool {
 
 /// Plans one launch for taps along all axes.
 fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    is_summed_once(problem, variant)?;
     let passes = problem.passes()?;
     let [x, y, z] = &passes[..] else {
         return Err(variant.refused("other than taps along three axes".into()));
@@ -103,6 +111,14 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
     };
     let filled = (problem.src != PixelType::F32).then_some(places as u32);
     marching(problem, variant, machine, (kernel, z.modes, taps, filled))
+}
+
+/// Refuses sums that are stored between passes.
+fn is_summed_once(problem: &VolumeFilter, variant: &Variant) -> Result<()> {
+    match problem.stages()? {
+        (stages, _) if stages.is_empty() => Ok(()),
+        _ => Err(variant.refused("sums that are stored between passes".into())),
+    }
 }
 
 /// Returns the kernel for `taps` taps along x, y and z, and the taps per axis that it has places for.
@@ -151,6 +167,7 @@ fn marches(src: PixelType, taps: [u32; 3]) -> Option<(usize, Kernel)> {
 
 /// Plans one launch for a mask of three dimensions.
 fn cube(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    is_summed_once(problem, variant)?;
     let passes = problem.passes()?;
     let [Pass { axis: None, taps: mask, modes, .. }] = &passes[..] else {
         return Err(variant.refused("taps along axes".into()));
@@ -387,7 +404,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             DENSE,
             Family::Volumes,
-            "f32, f64; u8, u16, i16, i32 and i64: masks of up to 512 taps, or taps along one axis",
+            "f32, f64; u8, u16, i16, i32 and i64: masks of up to 512 taps, or taps along one axis, or stored between axes",
             &For(dense),
         )
         .examples(|| {
@@ -410,8 +427,8 @@ mod tests {
     fn of_words(taps: f64, counts: [usize; 3]) -> Problem {
         let weights = VolumeWeights::Separable(counts.map(|count| Taps::from_f64(vec![taps; count]).unwrap()));
         let (shape, borders, extent) = (Shape::new(20, 50, 1).unwrap(), Border::Wrap.into(), VolumeExtent::Same);
-        let (src, dst, divisor, cast) = (PixelType::I16, PixelType::I16, 1.0, Cast::default());
-        Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, cast, borders, extent })
+        let (src, dst, divisor, cast, stored) = (PixelType::I16, PixelType::I16, 1.0, Cast::default(), false);
+        Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, cast, stored, borders, extent })
     }
 
     #[test]

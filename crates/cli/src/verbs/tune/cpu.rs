@@ -102,7 +102,8 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             let mut add = |weights| -> Result<()> {
                 let (shape, divisor, cast, extent) = (shape(&picture)?, 1.0, Cast::default(), VolumeExtent::Same);
                 let borders = VolumeBorders::from(Border::Replicate);
-                let filter = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, borders, extent };
+                let stored = false;
+                let filter = VolumeFilter { shape, depth, src, dst, weights, divisor, cast, stored, borders, extent };
                 works.push((picture, FilterProblem::Volume(filter).into()));
                 Ok(())
             };
