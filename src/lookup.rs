@@ -56,7 +56,7 @@ impl<'a> LookupBuilder<'a> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
 
-    fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+    pub(crate) fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let LookupBuilder { device, source, lookup, choice } = self;
         let lookup = lookup?;
         let has_room = room.is_some();

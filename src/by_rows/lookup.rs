@@ -2,6 +2,7 @@
 
 use super::{Pool, ReadRows, Whole, WriteRows, first_row, pipeline, read_runs, strips, unsupported};
 use crate::backend::Tables;
+use crate::target::Room;
 use crate::{AnyImage, Bins, Device, LookupBuilder, Report, Result, Source};
 use apron_core::equalizing;
 use std::ops::Range;
@@ -54,9 +55,11 @@ impl LookupBuilder<'_> {
             }
             Tables::Clahe { .. } => return Err(unsupported(operation, "tables of tiles")),
         };
-        let solve = |strip: &Range<u32>, image: &AnyImage<'_>, _: &Pool| {
-            let result = device.lookup(image, &tables[..]).variant(choice.variant).run()?;
-            Ok((result.report()?, strip.start, result.into_host()?))
+        let solve = |strip: &Range<u32>, image: &AnyImage<'_>, pool: &Pool| {
+            let mut result = pool.take(image.pixel_type(), image.shape())?;
+            let looking_up = device.lookup(image, &tables[..]).variant(choice.variant);
+            let solved = looking_up.solved(Some(&mut Room::Host(vec![result.view_mut()])))?;
+            Ok((solved.made.report()?, strip.start, result))
         };
         let report = pipeline(&strips, |strip, pool| read_runs(rows, slice::from_ref(strip), pool), solve, out)?;
         let report = counted.into_iter().fold(report, |report, part| report.joined(&part));
@@ -69,4 +72,35 @@ fn equalizing_tables(device: &Device, rows: &dyn ReadRows, memory: u64) -> Resul
     let bins = Bins { count: 256, range: Some((0.0, 256.0)) };
     let (counts, report) = device.histogram(rows).bins(bins).per_channel(true).run_rows(memory)?;
     Ok((counts.counts().chunks(256).flat_map(equalizing).collect(), report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Image;
+    use std::collections::BTreeSet;
+    use std::sync::Mutex;
+
+    /// Notes where strips of a result lie in memory.
+    struct Places(Mutex<BTreeSet<usize>>);
+
+    impl WriteRows for Places {
+        fn write_rows(&self, _first: u32, bytes: &[u8]) -> Result<()> {
+            self.0.lock().unwrap().insert(bytes.as_ptr().addr());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn strips_of_the_result_use_memory_again() {
+        let image = Image::from_fn(1 << 16, 64, 1, |x, y, _| (x * 7 + y) as u8).unwrap();
+        let (device, reference) = (Device::cpu(), Image::new(2, 1, 1, vec![3u8, 9]).unwrap());
+        for lookup in [device.equalize(&image), device.match_histogram(&image, &reference)] {
+            let places = Places(Mutex::default());
+            let report = lookup.run_rows(&places, 8 << 16).unwrap();
+            assert!(report.why.contains("in 64 strips"), "{}", report.why);
+            // One is computed, one is written, and one is spare.
+            assert!(places.0.lock().unwrap().len() <= 3, "{:?}", places.0);
+        }
+    }
 }

@@ -116,6 +116,9 @@ fn first_row(out: &dyn WriteRows, height: u32) -> u32 {
     out.written().min(height - 1)
 }
 
+/// Images that a [`Pool`] keeps: one for each of the two steps of a pipeline that use it.
+const SPARE: usize = 2;
+
 /// Images for reuse: the system clears memory that is new to the process, page by page.
 #[derive(Default)]
 struct Pool(Mutex<Vec<AnyImage<'static>>>);
@@ -132,8 +135,12 @@ impl Pool {
         apron_cpu::image_from_bytes(pixel, shape, |_| Ok(()))
     }
 
+    /// Keeps an image for [`take`](Pool::take), or frees it if there are [`SPARE`].
     fn give_back(&self, image: AnyImage<'static>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(image);
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARE {
+            spare.push(image);
+        }
     }
 }
 

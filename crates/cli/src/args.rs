@@ -48,7 +48,7 @@ pub(crate) struct Common {
     pub(crate) max_pixels: u64,
     /// Memory that the images of a job may take, such as 2GiB or 500MB: larger ones in .npy and TIFF files and Zarr
     /// arrays are read, and results written, strip by strip [default: what is available]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) memory: Option<Bytes>,
     /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
     #[arg(long, visible_alias = "gray")]
@@ -105,7 +105,7 @@ pub(crate) struct FilterArgs {
     pub(crate) method: AskedMethod,
     /// Allow fft for f32 results if the bound of its error is at most T x (norm of a tile) x (sum of the weights'
     /// magnitudes); 1e-5 allows masks of up to 257 taps a side
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(crate) tolerance: Option<f64>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -387,7 +387,21 @@ pub(crate) fn percentage(text: &str) -> Result<f64, String> {
 
 /// Parses `LO,HI`.
 pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
-    pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())
+    let wanted = "must be LO,HI: two numbers";
+    let numbers: Vec<f64> = text.split(',').map(|text| held(text, wanted)).collect::<Result<_, _>>()?;
+    if let [low, high] = numbers[..] { Ok((low, high)) } else { Err(wanted.into()) }
+}
+
+/// Parses a number; of integers those that f64 holds.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    held(text, "must be a number, such as 1.5")
+}
+
+/// Parses a number as [`number`] does; another text gives the error `wanted`.
+fn held(text: &str, wanted: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let said = |limit: String| if limit == wanted { limit } else { format!("{text} must be {limit}") };
+    apron_core::number(text, wanted).map_err(said)
 }
 
 /// Parses `V` or `R,G,B`.
@@ -402,11 +416,12 @@ pub(crate) fn colour(text: &str) -> Result<[f64; 3], String> {
 
 /// Parses `LO,HI` for both channels, or `LO,HI,LO,HI`.
 pub(crate) fn ranges(text: &str) -> Result<[(f64, f64); 2], String> {
-    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
-    match numbers.as_deref() {
-        Some(&[low, high]) => Ok([(low, high); 2]),
-        Some(&[low, high, other_low, other_high]) => Ok([(low, high), (other_low, other_high)]),
-        _ => Err("must be LO,HI or LO,HI,LO,HI: numbers".into()),
+    let wanted = "must be LO,HI or LO,HI,LO,HI: numbers";
+    let numbers: Vec<f64> = text.split(',').map(|text| held(text, wanted)).collect::<Result<_, _>>()?;
+    match numbers[..] {
+        [low, high] => Ok([(low, high); 2]),
+        [low, high, other_low, other_high] => Ok([(low, high), (other_low, other_high)]),
+        _ => Err(wanted.into()),
     }
 }
 
@@ -441,6 +456,12 @@ mod tests {
         assert_eq!(region("-1,2,3x4"), Ok(Region { x: -1, y: 2, width: 3, height: 4 }));
         assert!(region("1,2,3").is_err() && region("1,2,-3x4").is_err());
         assert_eq!(range("-1,1e3"), Ok((-1.0, 1000.0)));
+        assert_eq!(range("-9007199254740992, 1e300"), Ok((-(2f64.powi(53)), 1e300)));
+        let said = "9007199254740993 must be an integer that f64 holds, as 9007199254740992";
+        assert_eq!(range("0,9007199254740993"), Err(said.into()));
+        assert_eq!(ranges("0,1,0,9007199254740993"), Err(said.into()));
+        assert_eq!((number("9007199254740993"), number(" 2.5")), (Err(said.into()), Ok(2.5)));
+        assert!(range("1").is_err() && range("a,1").unwrap_err().contains("LO,HI"));
     }
 
     #[test]

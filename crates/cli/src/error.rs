@@ -1,6 +1,7 @@
 //! Errors of the command line, and their exit codes.
 
 use crate::args;
+use apron::PixelType::{self, U8, U16};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -16,6 +17,9 @@ pub(crate) enum Error {
     /// A file that cannot be read, is not accepted, or cannot be written.
     #[error(transparent)]
     Files(#[from] apron_files::Error),
+    /// A format that does not hold the result, and what to do about it.
+    #[error("{error}{hint}")]
+    Unfit { error: apron_files::Error, hint: &'static str },
     /// An option or argument that can never be valid.
     #[error("{0}")]
     Usage(String),
@@ -53,8 +57,37 @@ impl Error {
             Error::Input(_) => 3,
             Error::Step { error, .. } | Error::Page { error, .. } => error.exit(),
             Error::Apron(error) => of_kind(error.kind()),
-            Error::Files(error) => of_kind(error.kind()),
+            Error::Files(error) | Error::Unfit { error, .. } => of_kind(error.kind()),
         }
+    }
+
+    /// Says of a filter's result that the output's format does not hold which of the filter's options make one that it
+    /// holds: `out_type` is the type that was asked for, and `rescales` says whether `--rescale` was.
+    pub(crate) fn for_filter(self, out_type: Option<PixelType>, rescales: bool) -> Error {
+        let error = match self {
+            Error::Page { page, error } => {
+                return Error::Page { page, error: Box::new(error.for_filter(out_type, rescales)) };
+            }
+            Error::Files(error) => error,
+            other => return other,
+        };
+        let hint = match (&error, out_type, rescales) {
+            // Another type does not help where the number of channels is wrong.
+            (apron_files::Error::Unfit { channels: Some(_), .. }, ..) => "; write .npy",
+            (apron_files::Error::Unfit { .. }, Some(_), true) => "; write .npy, or use --out-type u8",
+            (apron_files::Error::Unfit { .. }, Some(_), false) => {
+                "; write .npy, or use --out-type u8, perhaps with --rescale auto"
+            }
+            // Of a type that does not depend on the image.
+            (apron_files::Error::Unfit { asked: true, .. }, None, false) => "; write .npy, or use --rescale auto",
+            // Which --rescale keeps.
+            (apron_files::Error::Unfit { pixel: U16, .. }, ..) => "; write .npy, or use --in-type u8 or --out-type u8",
+            (apron_files::Error::Unfit { .. }, ..) => {
+                "; write .npy, or use --rescale auto, --in-type u8 or --out-type u8"
+            }
+            _ => return error.into(),
+        };
+        Error::Unfit { error, hint }
     }
 
     /// Whether a device failed or lacks memory, so that another one may do.
@@ -86,7 +119,14 @@ impl Error {
                 "; --in-type makes one type, and a TIFF takes several"
             }
             Error::Files(apron_files::Error::Uneven { .. }) => "; a TIFF takes several",
-            Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
+            // Another type does not help where the number of channels is wrong.
+            Error::Files(apron_files::Error::Unfit { pixel: U8, .. } | apron_files::Error::Unfit { channels: Some(_), .. }) => {
+                "; write .npy"
+            }
+            // Which --rescale keeps.
+            Error::Files(apron_files::Error::Unfit { pixel: U16, .. }) => {
+                "; write .npy, or use --in-type u8 or, of a filter, --out-type u8"
+            }
             Error::Files(apron_files::Error::Unfit { .. }) => {
                 "; write .npy, or use --rescale auto, --in-type u8 or, of a filter, --out-type u8"
             }

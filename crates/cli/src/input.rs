@@ -96,7 +96,9 @@ impl Common {
     fn one(&self, path: &Path, options: &ReadOptions, what: &str) -> Result<(Page, Metadata)> {
         let fits = |bytes: Option<u64>, what| room::check_whole(bytes.unwrap_or(0), self.memory, what);
         if path != Path::new("-") {
-            if self.memory.is_some() {
+            // Of an image that is too large in any case its own error is told.
+            let refused = || options.page == 1 && apron_files::pixels(path).is_some_and(|all| all > options.max_pixels);
+            if self.memory.is_some() && !refused() {
                 fits(apron_files::sample_bytes(path, options), what)?;
             }
             return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));

@@ -24,6 +24,7 @@ mod volume;
 mod words;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -74,6 +75,11 @@ fn main() -> ExitCode {
         }
         // Help and the version arrive as errors of exit code 0.
         Err(said) if said.exit_code() == 0 => report::print(&said.render().to_string()),
+        // Without a verb: the help, as an error.
+        Err(said) if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            report::complain(said.render().to_string().trim_end());
+            return ExitCode::from(2);
+        }
         Err(wrong) => Err(error::usage(&wrong)),
     };
     match result {

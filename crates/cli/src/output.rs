@@ -141,12 +141,15 @@ impl OutputArgs {
             return Ok(image);
         }
         each_type!(&image, image => {
-            let opaque = top(Pixel::into_any(image.view()).pixel_type());
+            let pixel = Pixel::into_any(image.view()).pixel_type();
+            let opaque = top(pixel);
             let pixels = || image.rows().flat_map(|row| row.chunks_exact(channels as usize));
             let clear = pixels().filter(|pixel| apron_core::Sample::to_f64(pixel[channels as usize - 1]) != opaque).count();
             let Some(background) = self.background.or((clear == 0).then_some([0.0; 3])) else {
                 let (path, verb) = (output.path(), if clear == 1 { "pixel is" } else { "pixels are" });
-                let what = format!("the format has no alpha channel, and {clear} {verb} not opaque; \
+                // TIFF has alpha of colours.
+                let has = if output.check(pixel, 4).is_ok() { "takes alpha beside colours alone" } else { "has no alpha channel" };
+                let what = format!("the format {has}, and {clear} {verb} not opaque; \
                                     --background 255 blends with white");
                 return Err(Error::input(path, what));
             };

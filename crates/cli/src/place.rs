@@ -71,6 +71,13 @@ impl Files {
     pub(crate) fn asked(self) -> Result<Asked> {
         let folder = ends_as_folder(&self.output);
         match &self.inputs[..] {
+            [_] if !self.are_many()
+                && is_folder(&self.output)
+                && apron_files::check_extension(&self.output).is_err() =>
+            {
+                let output = self.output.display();
+                Err(Error::Usage(format!("'{output}' is a folder; results in it are written to '{output}/'")))
+            }
             [input] if !self.are_many() => match (self.format, self.output.as_os_str() == "-") {
                 (None, true) => Err(Error::Usage("OUT is -, the standard output, which needs --format".into())),
                 (Some(_), false) => Err(Error::Usage(
@@ -105,11 +112,32 @@ fn is_folder(path: &Path) -> bool {
     path.is_dir() && !apron_files::is_zarr(path)
 }
 
+/// Checks that no table or plot, given by an option, would take the place of an image or of another output.
+///
+/// # Errors
+/// If one would.
+pub(crate) fn check_apart<'a>(
+    outputs: &[(&str, Option<&'a Path>)],
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let mut taken: Vec<PathBuf> = inputs.into_iter().filter_map(real).collect();
+    for (option, output) in outputs {
+        let Some((output, of)) = output.and_then(|output| Some((output, real(output)?))) else { continue };
+        if taken.contains(&of) {
+            return Err(Error::Usage(format!("{option} {} would overwrite a file of this run", output.display())));
+        }
+        taken.push(of);
+    }
+    Ok(())
+}
+
 /// Pairs each image with its result in `folder`, which is created. No result may overwrite an image or another result.
 fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<Images> {
     if let Some(format) = format {
         apron_files::check_extension(&folder.join(format!("*.{}", format.trim_start_matches('.'))))?;
     }
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
     let mut results = BTreeMap::new();
     let (mut pairs, mut repeated) = (Vec::new(), BTreeSet::new());
     for input in resolved(inputs)? {
@@ -120,7 +148,8 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
         }
         match results.insert(output.clone(), input.clone()) {
             // Given twice, such as by its name and by a pattern.
-            Some(other) if other == input => {
+            Some(other) if other == input || real(&other).is_some_and(|other| real(&input) == Some(other)) => {
+                results.insert(output, other);
                 repeated.insert(input);
                 continue;
             }
@@ -132,7 +161,6 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
         }
         pairs.push((input, output));
     }
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
     let images: Vec<PathBuf> = pairs.iter().filter_map(|(input, _)| real(input)).collect();
     if let Some((_, output)) = pairs.iter().find(|(_, output)| real(output).is_some_and(|real| images.contains(&real)))
     {
@@ -215,8 +243,15 @@ mod tests {
         let names: Vec<String> = asked.pairs.iter().map(|(_, output)| output.display().to_string()).collect();
         assert_eq!(names, [path("new/[b].tif"), path("new/a.tif"), path("new/c.tif")]);
         assert_eq!(asked.repeated, BTreeSet::from([path("a.png").into()]));
+        let spelt = [path("a.png"), path("./a.png"), path("new/../a.png")];
+        let Ok(Asked::Folder(asked)) = files(&spelt.each_ref().map(String::as_str), &path("new/"), None) else {
+            panic!("one image, spelt in three ways")
+        };
+        assert_eq!(asked.pairs, [(path("a.png").into(), path("new/a.png").into())]);
+        assert_eq!(asked.repeated, spelt[1..].iter().map(PathBuf::from).collect());
         for (asked, part) in [
             (files(&["x.png"], "y.png", Some("tif")), "--format"),
+            (files(&["x.png"], folder.path().to_str().unwrap(), None), "/'"),
             (files(&["x.png"], &path("other/"), Some("xyz")), "xyz"),
             (files(&["x.png", "z.png"], "y.png", None), "need a folder"),
             (files(&["x.png", "z.png"], "y.zarr/", None), "need a folder"),

@@ -48,16 +48,84 @@ pub(crate) fn check_whole(bytes: u64, asked: Option<Bytes>, what: &str) -> Resul
     }
 }
 
+/// The memory of a job by strips, of which the files have a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// All of it, in bytes.
+    all: u64,
+    /// What files hold decoded.
+    held: u64,
+    /// Whether the input holds more if there is more memory: up to a quarter of it, as `hold` of files is asked for.
+    grows: bool,
+}
+
+impl Budget {
+    pub(crate) fn new(all: u64, held: u64, grows: bool) -> Budget {
+        Budget { all, held, grows }
+    }
+
+    /// Adds what another file holds.
+    pub(crate) fn beside(self, held: u64) -> Budget {
+        Budget { held: self.held.saturating_add(held), ..self }
+    }
+
+    /// Returns what is left for strips.
+    pub(crate) fn left(&self) -> u64 {
+        self.all.saturating_sub(self.held)
+    }
+
+    /// Turns an error about what is left into one about the whole: the value that was asked for, and a limit that is
+    /// enough for strips and files.
+    pub(crate) fn error(&self, error: apron::Error) -> apron::Error {
+        let enough = |least: u64| {
+            let short = least.saturating_add(self.held).saturating_sub(self.all);
+            // Of what is added a file that grows takes a quarter.
+            self.all.saturating_add(if self.grows { short.saturating_add(short.div_ceil(3) + 1) } else { short })
+        };
+        let why = if self.held == 0 { "" } else { " and what the files hold decoded" };
+        restated(error, self.all, enough, why)
+    }
+}
+
+/// Restates an error about too little memory: the value is `all`, and the limit what `enough` makes of the one that the
+/// error has, with `why` behind it.
+pub(crate) fn restated(error: apron::Error, all: u64, enough: impl Fn(u64) -> u64, why: &str) -> apron::Error {
+    let apron::Error::Parameter { operation, parameter: "memory", value, limit } = error else { return error };
+    let number = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (least, rest) = limit.split_at(number(&limit));
+    match least.parse() {
+        Ok(least) => {
+            let unit = &value[number(&value)..];
+            apron::Error::parameter(
+                operation,
+                "memory",
+                format!("{all}{unit}"),
+                format!("{}{rest}{why}", enough(least)),
+            )
+        }
+        Err(_) => apron::Error::Parameter { operation, parameter: "memory", value, limit },
+    }
+}
+
 /// Bytes that an image takes per pixel while it is decoded, filtered and encoded: up to four channels as read, as a
 /// result and as f32 in between, and what encoders hold.
 const BYTES_PER_PIXEL: u64 = 32;
 
 /// Returns the number of images processed at a time: one per processor, or fewer, so that their memory, estimated from
-/// the largest image, is at most half of what is available.
-pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usize {
+/// the largest image, is at most half of what is available; or what was asked for, which images that are too large to be
+/// taken whole beside others have one after the other.
+pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>, asked: Option<Bytes>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let largest = images.filter_map(apron_files::pixels).max().unwrap_or(0);
-    let fit = available() / 2 / (largest * BYTES_PER_PIXEL).max(1);
+    let fit = match asked {
+        Some(Bytes(memory)) => {
+            let bytes = |path| apron_files::sample_bytes(path, &apron_files::ReadOptions::new(u64::MAX));
+            memory / images.filter_map(bytes).max().unwrap_or(0).saturating_mul(WHOLE).max(1)
+        }
+        None => {
+            let largest = images.filter_map(apron_files::pixels).max().unwrap_or(0);
+            available() / 2 / (largest * BYTES_PER_PIXEL).max(1)
+        }
+    };
     processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
 }
 
@@ -120,8 +188,12 @@ mod tests {
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let (small, large) = (write("a.npy", "(10, 20)"), write("b.npy", "(100000, 100000)"));
-        assert_eq!(images_at_once([small.as_path()].into_iter()), processors);
-        assert_eq!(images_at_once([small.as_path(), &large].into_iter()), 1);
-        assert_eq!(images_at_once([Path::new("/no/such")].into_iter()), processors);
+        assert_eq!(images_at_once([small.as_path()].into_iter(), None), processors);
+        assert_eq!(images_at_once([small.as_path(), &large].into_iter(), None), 1);
+        assert_eq!(images_at_once([Path::new("/no/such")].into_iter(), None), processors);
+        // Within the memory that was asked for: 800 bytes for each image that is taken whole.
+        let at_once = |memory| images_at_once([small.as_path()].into_iter(), Some(Bytes(memory)));
+        assert_eq!((at_once(1 << 30), at_once(799), at_once(800), at_once(1599)), (processors, 1, 1, 1));
+        assert_eq!(at_once(1600), processors.min(2));
     }
 }

@@ -279,6 +279,88 @@ fn the_image_beside_counts_as_memory() {
     // Beside its 100,000 bytes the first image, of 360,000, has too little to be taken whole.
     folder.ok(&["match", "a.npy", "b.npy", "o.png", "--memory", "1540000"]);
     let ended = run(&folder, "match a.npy b.npy p.png --device cpu --memory 1539999");
-    assert!(ended.code == 2 && ended.stderr.contains("memory is 1439999, but must be 1440000 or more"), "{ended:?}");
-    assert!(ended.stderr.contains("; 100000 bytes of what was asked for are those of b.npy"), "{ended:?}");
+    assert!(ended.code == 2 && ended.stderr.contains("memory is 1539999, but must be 1540000 or more"), "{ended:?}");
+    assert!(ended.stderr.contains("; 100000 bytes of it are those of b.npy"), "{ended:?}");
+}
+
+#[test]
+fn a_limit_on_memory_is_enough() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    folder.write("b.npy", npy("|u1", (20, 5), 1));
+    folder.array("v.npy", &[40, 60, 50], &vec![7u16; 40 * 60 * 50]);
+    // Zarr arrays hold chunks beside the strips.
+    folder.ok(&["box", "a.npy", "a.zarr", "--size", "1"]);
+    folder.ok(&["box", "v.npy", "v.zarr", "--size", "1", "--volume"]);
+    for command in [
+        "gaussian a.npy o.npy --sigma 2",
+        "gaussian a.npy o.zarr --sigma 2",
+        "gaussian a.zarr o.npy --sigma 2",
+        "gradient a.zarr o.zarr",
+        "stats a.zarr",
+        "otsu a.zarr",
+        "equalize a.zarr o.npy",
+        "match a.npy b.npy o.npy",
+        "match a.zarr b.npy o.npy",
+        "gaussian v.npy o.npy --sigma 1 --volume",
+        "gaussian v.npy o.zarr --sigma 1 --volume",
+        "gaussian v.zarr o.zarr --sigma 1 --volume",
+        "stats v.zarr --volume",
+    ] {
+        for memory in ["1KB", "30KB"] {
+            let ended = run(&folder, &format!("{command} --device cpu --memory {memory}"));
+            if ended.code == 0 {
+                continue;
+            }
+            let said = format!("memory is {}", memory.replace("KB", "000"));
+            assert!(ended.code == 2 && ended.stderr.contains(&said), "{command}: {ended:?}");
+            let limit = ended.stderr.split("must be ").nth(1).unwrap().split(' ').next().unwrap();
+            let again = run(&folder, &format!("{command} --device cpu --memory {limit}"));
+            assert_eq!(again.code, 0, "{command}: {ended:?}, then {again:?}");
+        }
+    }
+}
+
+#[test]
+fn with_little_memory_the_files_own_errors_are_told() {
+    let folder = Folder::new();
+    let whole = npy("|u1", (300, 1200), 1);
+    folder.write("a.npy", &whole);
+    folder.write("cut.npy", &whole[..200_000]);
+    folder.ok(&["correlate", "a.npy", "a.png", "--mask", "identity"]);
+    for (code, part, command) in [
+        (3, "a.npy: 300x1200 is more than 1000 pixels", "stats a.npy --memory 100KB --max-pixels 1000"),
+        (3, "a.png: 300x1200 is more than 1000 pixels", "stats a.png --memory 100KB --max-pixels 1000"),
+        (
+            3,
+            "cut.npy: holds 199926 bytes of data, but shape (1200, 300)",
+            "gaussian cut.npy o.npy --sigma 2 --memory 100KB",
+        ),
+        (3, "no.npy: No such file", "gaussian no.npy o.npy --sigma 2 --memory 100KB"),
+    ] {
+        folder.fails(code, part, &command.split(' ').collect::<Vec<_>>());
+    }
+}
+
+/// A file of limited size stands for a full disk.
+#[test]
+#[cfg(unix)]
+fn errors_of_writing_name_the_output() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    folder.array("v.npy", &[400, 30, 30], &vec![7u8; 360_000]);
+    for command in [
+        "gaussian a.npy o.npy --sigma 2 --memory 200KB",
+        "gaussian a.npy o.npy --sigma 2 --memory 200KB --resume",
+        "equalize a.npy o.npy --memory 200KB",
+        "gaussian v.npy o.npy --sigma 1 --memory 200KB --volume",
+        "gaussian v.npy o.npy --sigma 1 --memory 200KB --volume --resume",
+    ] {
+        let ended = folder.run_small(100, &command.split(' ').chain(["--device", "cpu"]).collect::<Vec<_>>());
+        assert!(
+            ended.code == 3 && ended.stderr.starts_with("apron: o.npy: cannot be written: "),
+            "{command}: {ended:?}"
+        );
+        assert!(ended.stderr.contains("File too large"), "{ended:?}");
+    }
 }

@@ -213,7 +213,7 @@ fn samples(count: u16, extra: &[u16], kind: u16) -> Vec<u8> {
 #[test]
 fn a_fourth_sample_is_read_whatever_it_is_said_to_be() {
     let folder = Folder::new();
-    for (extra, kind) in [(0, 3), (1, 3), (2, 3), (999, 3), (0, 1)] {
+    for (extra, kind) in [(0, 3), (2, 3), (999, 3), (0, 1)] {
         folder.write("a.tif", samples(4, &[extra], kind));
         copy(&folder, "a.tif", "b.npy");
         assert_eq!(folder.read::<u8>("b.npy"), (vec![1, 2, 4], (1..=8).collect()), "{extra} of type {kind}");
@@ -222,6 +222,68 @@ fn a_fourth_sample_is_read_whatever_it_is_said_to_be() {
         folder.write("a.tif", samples(5, &extra, 3));
         folder.fails(3, "5 samples per pixel, 2 of them beside RGB", &["stats", "a.tif"]);
     }
+}
+
+/// As Pillow, which does not round: 60 * 255 / 128.
+#[test]
+fn colours_that_are_multiplied_by_alpha_are_divided_by_it() {
+    let folder = Folder::new();
+    folder.write("a.tif", samples(4, &[1], 3));
+    let straight = [64, 128, 191, 4, 159, 191, 223, 8];
+    copy(&folder, "a.tif", "b.npy");
+    assert_eq!(folder.read::<u8>("b.npy"), (vec![1, 2, 4], straight.into()));
+    let rows = apron_files::RowsFile::open(&folder.path("a.tif"), 9).unwrap().unwrap();
+    let mut bytes = [0; 8];
+    rows.read_rows(0..1, &mut bytes).unwrap();
+    assert_eq!(bytes, straight);
+    // What is written says that alpha is straight, and is read so.
+    copy(&folder, "a.tif", "b.tif");
+    copy(&folder, "b.tif", "c.npy");
+    assert_eq!(folder.read::<u8>("c.npy").1, straight);
+}
+
+/// Returns a page of one row of three grey samples of this many bits and TIFF's number of their format, white at 0.
+fn white_is_zero(bits: u16, format: u32, data: &[u8]) -> Vec<u8> {
+    let tags = [
+        (256, 3, 1, 3),
+        (257, 3, 1, 1),
+        (258, 3, 1, bits.into()),
+        (259, 3, 1, 1),
+        (262, 3, 1, 0),
+        (273, 4, 1, DATA),
+        (277, 3, 1, 1),
+        (279, 4, 1, data.len() as u32),
+        (339, 3, 1, format),
+    ];
+    tiff(&[(&tags, data)])
+}
+
+#[test]
+fn only_grey_of_8_and_16_bits_is_turned_around_where_white_is_zero() {
+    fn check<T: npyz::Deserialize + PartialEq + std::fmt::Debug>(folder: &Folder, file: Vec<u8>, expected: &[T]) {
+        folder.write("a.tif", file);
+        copy(folder, "a.tif", "b.npy");
+        assert_eq!(folder.read::<T>("b.npy").1, expected);
+        // By rows.
+        let rows = apron_files::RowsFile::open(&folder.path("a.tif"), 9).unwrap().unwrap();
+        let mut bytes = vec![0; std::mem::size_of_val(expected)];
+        rows.read_rows(0..1, &mut bytes).unwrap();
+        assert!(std::fs::read(folder.path("b.npy")).unwrap().ends_with(&bytes));
+    }
+    let folder = Folder::new();
+    check(&folder, white_is_zero(8, 1, &[0, 9, 255]), &[255u8, 246, 0]);
+    let bytes: Vec<u8> = [0u16, 9, 65535].iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    check(&folder, white_is_zero(16, 1, &bytes), &[65535u16, 65526, 0]);
+    // What was measured.
+    let bytes: Vec<u8> = [-1.5f32, 0.25, 9.0].iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    check(&folder, white_is_zero(32, 3, &bytes), &[-1.5f32, 0.25, 9.0]);
+    let bytes: Vec<u8> = [-7.0f64, 0.0, 1e300].iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    check(&folder, white_is_zero(64, 3, &bytes), &[-7.0f64, 0.0, 1e300]);
+    let bytes: Vec<u8> = [-9i16, 0, 300].iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    check(&folder, white_is_zero(16, 2, &bytes), &[-9i16, 0, 300]);
+    check(&folder, white_is_zero(8, 2, &[255, 0, 7]), &[-1i8, 0, 7]);
+    let bytes: Vec<u8> = [1u32, 0, u32::MAX].iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    check(&folder, white_is_zero(32, 1, &bytes), &[1u32, 0, u32::MAX]);
 }
 
 /// With little memory the filter is tried strip by strip first, which transforms are not.

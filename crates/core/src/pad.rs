@@ -45,7 +45,8 @@ impl Pad {
 
     /// Checks that constants are samples, one per channel.
     fn check_constants(&self, outside: AxisBorder) -> Result<()> {
-        let wrong = |limit| Err(Error::parameter(Pad::NAME, "border", outside, limit));
+        // Without the operation: other filters pad, too.
+        let wrong = |limit| Err(Error::parameter("border", "border", outside, limit));
         let one;
         let values = match &outside {
             AxisBorder::Constants(constants) if constants.values().len() != self.shape.channels as usize => {
@@ -103,11 +104,21 @@ mod tests {
         let crop_x = Borders::by_axis(Border::Crop, Border::Wrap);
         let all = (0, 0, 10, 5);
         for (pixel, borders, region, part) in [
-            (PixelType::U8, Border::Wrap.into(), (0, 0, 0, 5), "columns 0 to 0"),
-            (PixelType::U8, Border::Wrap.into(), (0, i32::MIN, 1, 5), "rows -2147483648"),
+            (PixelType::U8, Border::Wrap.into(), (0, 0, 0, 5), "columns 0 to 0, but must be 1 or more columns"),
+            (
+                PixelType::U8,
+                Border::Wrap.into(),
+                (0, i32::MIN, 1, 5),
+                "rows -2147483648 to -2147483643, but must be in -",
+            ),
             (PixelType::U8, crop_x, (-1, 0, 10, 5), "columns -1 to 9, but must be in 0 to 10"),
             (PixelType::U8, crop_x, (1, 0, 10, 5), "columns 1 to 11"),
-            (PixelType::U8, Border::Constant(0.5).into(), all, "constant:0.5, but must be whole numbers from 0 to 255"),
+            (
+                PixelType::U8,
+                Border::Constant(0.5).into(),
+                all,
+                "border is constant:0.5, but must be whole numbers from 0 to 255",
+            ),
             (PixelType::U8, Border::Constant(256.0).into(), all, "256"),
             (PixelType::I16, Border::Constant(-32769.0).into(), all, "whole"),
             (PixelType::F32, Border::Constant(f64::NAN).into(), all, "finite"),

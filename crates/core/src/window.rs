@@ -68,10 +68,14 @@ impl Region {
     pub(crate) fn check(&self) -> std::result::Result<(), (String, String)> {
         for (what, from, count) in [("columns", self.x, self.width), ("rows", self.y, self.height)] {
             let to = from as i64 + count as i64;
-            if count == 0 || count > MAX_SIDE || from.unsigned_abs() > MAX_SIDE || to > MAX_SIDE as i64 {
-                let limit = format!("1 or more in -{MAX_SIDE} to {MAX_SIDE}");
-                return Err((format!("{what} {from} to {to}"), limit));
-            }
+            let limit = match count {
+                0 => format!("1 or more {what}"),
+                _ if count > MAX_SIDE || from.unsigned_abs() > MAX_SIDE || to > MAX_SIDE as i64 => {
+                    format!("in -{MAX_SIDE} to {MAX_SIDE}")
+                }
+                _ => continue,
+            };
+            return Err((format!("{what} {from} to {to}"), limit));
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ pub struct Complete<'a> {
 pub fn publish(files: Vec<Complete<'_>>) -> Result<()> {
     let paths: Vec<&OutputPath<'_>> = files.iter().map(|file| file.path).collect();
     for file in &files {
-        file.path.protect(&file.draft).map_err(|error| Error::write(file.path.path, error))?;
+        file.path.protect(file.draft.file()).map_err(|error| Error::write(file.path.path, error))?;
     }
     let drafts = files.into_iter().map(|file| (file.draft, file.path.target.as_path())).collect();
     Draft::publish_all(drafts).map_err(|(index, error)| Error::write(paths[index].path, error))
@@ -67,7 +67,10 @@ impl<'a> OutputPath<'a> {
         };
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
-        Draft::new(&folder).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
+        Draft::new(&folder).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => wrong(format!("there is no folder {}", folder.display())),
+            _ => wrong(format!("{}: {error}", folder.display())),
+        })?;
         Ok(OutputPath { path, target, folder })
     }
 
@@ -113,22 +116,25 @@ impl<'a> OutputPath<'a> {
 impl OutputPath<'_> {
     /// Creates an empty file next to the path, for [`publish`](Self::publish).
     pub(crate) fn draft(&self) -> io::Result<Draft> {
-        match Draft::in_place(&self.target)? {
-            Some(draft) => Ok(draft),
-            None => Draft::new(&self.folder),
+        if let Some(draft) = Draft::in_place(&self.target)? {
+            return Ok(draft);
         }
+        let draft = Draft::new(&self.folder)?;
+        self.protect(draft.file())?;
+        Ok(draft)
     }
 
     /// Renames a complete file to the path.
     pub(crate) fn publish(&self, draft: Draft) -> io::Result<()> {
-        self.protect(&draft)?;
+        self.protect(draft.file())?;
         draft.publish(&self.target)
     }
 
-    /// Gives a file the permissions of the one that it replaces: a private file stays private.
-    fn protect(&self, draft: &Draft) -> io::Result<()> {
+    /// Gives a file the permissions of the one that it replaces, before there are samples in it and again when it takes
+    /// the other's place: a private file stays private.
+    fn protect(&self, file: &File) -> io::Result<()> {
         match fs::metadata(&self.target) {
-            Ok(facts) => draft.file().set_permissions(facts.permissions()),
+            Ok(facts) => file.set_permissions(facts.permissions()),
             Err(_) => Ok(()),
         }
     }
@@ -146,11 +152,9 @@ impl OutputPath<'_> {
     ) -> Result<()> {
         let written = || -> Result<(), Trouble> {
             let (partial, rows) = Partial::open(&self.target, job, layout)?;
+            self.protect(partial.file())?;
             fill(&partial, rows).inspect_err(|_| partial.discard_without_rows(rows))?;
-            if let Ok(facts) = fs::metadata(&self.target) {
-                // A private file stays private.
-                partial.file().set_permissions(facts.permissions())?;
-            }
+            self.protect(partial.file())?;
             Ok(partial.publish(&self.target)?)
         };
         written().map_err(|error| Error::write(self.path, error))

@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], max_pixels: u64) -> Result<AnyImag
     let (width, height) = headers.dimensions().unwrap_or_default();
     check_pixels(path, width as u64, height as u64, max_pixels)?;
     let grey = headers.input_colorspace() == Some(ColorSpace::Luma);
-    let orientation = headers.exif().and_then(|exif| Orientation::from_exif_chunk(exif));
+    let orientation = orientation(&headers);
     // The colours are chosen before the headers are read, so that grey needs another decoder; reading
     // headers takes no time.
     drop(headers);
@@ -62,9 +62,14 @@ pub(super) fn read(path: &Path, bytes: &[u8], max_pixels: u64) -> Result<AnyImag
     upright(image, orientation.unwrap_or(Orientation::NoTransforms)).map_err(mistaken)
 }
 
-/// Returns the colour profile of a file of these bytes.
-pub(super) fn icc(bytes: &[u8]) -> Option<Vec<u8>> {
-    decoder(bytes, ColorSpace::RGB).ok()?.icc_profile()
+/// Returns the colour profile of a file of these bytes, and how it is turned when it is read.
+pub(super) fn icc(bytes: &[u8]) -> (Option<Vec<u8>>, Option<Orientation>) {
+    let Ok(headers) = decoder(bytes, ColorSpace::RGB) else { return (None, None) };
+    (headers.icc_profile(), orientation(&headers))
+}
+
+fn orientation(headers: &JpegDecoder<ZCursor<&[u8]>>) -> Option<Orientation> {
+    headers.exif().and_then(|exif| Orientation::from_exif_chunk(exif))
 }
 
 /// Whether a file is complete. The decoder silently fills missing data with grey.
@@ -106,8 +111,8 @@ pub(super) fn write(
     let mut jpeg = compress_with_metadata(&image.bytes(), width, height, format, quality, subsampling, profile, None)?;
     if let (Some((across, down)), Some(header)) = (metadata.density, jpeg.get_mut(..18)) {
         const PER_INCH: u8 = 1;
-        let [[a, b], [c, d]] = [across, down].map(|of| (of.round() as u16).to_be_bytes());
-        // The JFIF segment comes first: its unit, and pixels per unit along rows and columns.
+        let [[a, b], [c, d]] = [across, down].map(|of| (of.round().max(1.0) as u16).to_be_bytes());
+        // The JFIF segment comes first: its unit, and pixels per unit along rows and columns, where 0 is not taken.
         header[13..].copy_from_slice(&[PER_INCH, a, b, c, d]);
     }
     Ok(file.write_all(&jpeg)?)

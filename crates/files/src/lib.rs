@@ -25,6 +25,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_debug_implementations)]
 
+mod alpha;
 mod array;
 mod array_header;
 mod atomic;

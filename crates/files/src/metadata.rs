@@ -1,7 +1,9 @@
 //! Metadata of pictures: colour profile and pixel density.
 
 use crate::read::{Source, Stream};
+use crate::upright::lies;
 use crate::{array, grey_bmp, jpeg_file};
+use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
 use serde_json::{Map, Value};
 use std::io::{BufReader, Read, Seek};
@@ -74,16 +76,17 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
     if let [b'I', b'I', ..] | [b'M', b'M', ..] = start {
         return of_tiff(file, page).unwrap_or_default();
     }
-    let mut icc = || {
+    let mut found = || {
         if start.starts_with(&jpeg_file::MAGIC) {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).ok()?;
-            return jpeg_file::icc(&bytes);
+            return Some(jpeg_file::icc(&bytes));
         }
         let reader = ImageReader::new(BufReader::new(&mut *file)).with_guessed_format().ok()?;
-        reader.into_decoder().ok()?.icc_profile().ok()?
+        let mut decoder = reader.into_decoder().ok()?;
+        Some((decoder.icc_profile().ok().flatten(), decoder.orientation().ok()))
     };
-    let icc = icc();
+    let (icc, turned) = found().unwrap_or_default();
     let density = match start {
         [0x89, b'P', b'N', b'G', ..] => file.rewind().ok().and_then(|()| of_png(file)),
         [b'B', b'M', ..] => grey_bmp::density(file).map(|(across, down)| (across.into(), down.into())).map(per_inch),
@@ -98,13 +101,19 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
         }
         _ => None,
     };
-    Metadata { icc, density: density.filter(|(across, down)| *across > 0.0 && *down > 0.0), ..Metadata::default() }
+    let density = density.filter(|(across, down)| *across > 0.0 && *down > 0.0);
+    Metadata { icc, density: density.map(|density| upright(density, turned)), ..Metadata::default() }
 }
 
 fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
     let reader = png::Decoder::new(BufReader::new(file)).read_info().ok()?;
     let density = reader.info().pixel_dims.filter(|density| density.unit == png::Unit::Meter)?;
     Some(per_inch((density.xppu.into(), density.yppu.into())))
+}
+
+/// Returns the density of a picture that is turned when it is read: of one that lies on its side, the other way round.
+fn upright((across, down): (f64, f64), turned: Option<Orientation>) -> (f64, f64) {
+    if turned.is_some_and(lies) { (down, across) } else { (across, down) }
 }
 
 /// Converts from pixels per metre.
@@ -131,7 +140,8 @@ pub(super) fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
     };
     let density = of(Tag::XResolution).zip(of(Tag::YResolution));
     let density = density.filter(|(across, down)| [across, down].iter().all(|of| of.is_finite() && **of > 0.0));
-    Some(Metadata { icc, density, ..Metadata::default() })
+    let turned = decoder.find_tag_unsigned(Tag::Orientation).ok().flatten().and_then(Orientation::from_exif);
+    Some(Metadata { icc, density: density.map(|density| upright(density, turned)), ..Metadata::default() })
 }
 
 /// Metres per inch.
@@ -149,8 +159,53 @@ impl Metadata {
     /// Returns the density in pixels per metre, as PNG and BMP store it.
     pub(crate) fn pixels_per_metre(&self) -> Option<(u32, u32)> {
         let (across, down) = self.density?;
-        // Both formats have 31 bits.
-        let of = |density: f64| (density / METRES).round().min(i32::MAX.into()) as u32;
+        // Both formats have 31 bits, and 0 is no density.
+        let of = |density: f64| (density / METRES).round().clamp(1.0, i32::MAX.into()) as u32;
         Some((of(across), of(down)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+    use tiff::encoder::{Rational, TiffEncoder, colortype};
+
+    #[test]
+    fn the_density_is_turned_as_the_picture_is() {
+        for (orientation, density) in
+            [(1u16, (100.0, 50.0)), (3, (100.0, 50.0)), (6, (50.0, 100.0)), (8, (50.0, 100.0))]
+        {
+            let mut file = Cursor::new(Vec::new());
+            let mut encoder = TiffEncoder::new(&mut file).unwrap();
+            let mut image = encoder.new_image::<colortype::Gray8>(2, 1).unwrap();
+            image.encoder().write_tag(Tag::Orientation, orientation).unwrap();
+            image.resolution_unit(tiff::tags::ResolutionUnit::Inch);
+            image.x_resolution(Rational { n: 100, d: 1 });
+            image.y_resolution(Rational { n: 50, d: 1 });
+            image.write_data(&[1, 2]).unwrap();
+            file.set_position(0);
+            assert_eq!(decode_metadata(file, 1).density, Some(density), "TIFF {orientation}");
+
+            // JFIF with 100 x 50 dots per inch, then the orientation in EXIF.
+            let image = apron_core::Image::new(8, 8, 1, vec![7u8; 64]).unwrap();
+            let metadata = Metadata { density: Some((100.0, 50.0)), ..Metadata::default() };
+            let mut jpeg = Vec::new();
+            jpeg_file::write(&mut jpeg, &apron_core::Pixel::into_any(image), 90, &metadata).unwrap();
+            let mut exif = b"\xff\xe1\x00\x22Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+            exif.extend([orientation as u8, 0, 0, 0, 0, 0, 0, 0]);
+            jpeg.splice(20..20, exif);
+            assert_eq!(decode_metadata(Cursor::new(jpeg), 1).density, Some(density), "JPEG {orientation}");
+        }
+    }
+
+    #[test]
+    fn a_density_near_0_is_not_0_in_files() {
+        let metadata = Metadata { density: Some((0.3, 0.001)), ..Metadata::default() };
+        assert_eq!(metadata.pixels_per_metre(), Some((12, 1)));
+        let image = apron_core::Image::new(8, 8, 1, vec![7u8; 64]).unwrap();
+        let mut jpeg = Vec::new();
+        jpeg_file::write(&mut jpeg, &apron_core::Pixel::into_any(image), 90, &metadata).unwrap();
+        assert_eq!(jpeg[13..18], [1, 0, 1, 0, 1]);
     }
 }

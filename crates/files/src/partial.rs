@@ -6,7 +6,7 @@ use crate::atomic::Trouble;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,13 +31,18 @@ pub(crate) struct Partial {
 impl Partial {
     /// Opens the output that an earlier run of the job left, of `start` bytes and then rows of `row` bytes, or starts
     /// anew. Returns the number of complete rows.
+    ///
+    /// # Errors
+    /// Those of the system; for a file with content but without a note, which no earlier run has left.
     pub(crate) fn open(target: &Path, job: &str, (start, row): (u64, u64)) -> Result<(Partial, u32), Trouble> {
         let [path, note] = [".partial", ".partial.json"].map(|more| with_more(target, more));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        let file = open_own(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)?;
         lock(&file, &path)?;
-        let rows = noted_rows(&note, job).filter(|&rows| {
-            rows > 0 && file.metadata().is_ok_and(|facts| facts.len() >= start + u64::from(rows) * row)
-        });
+        let facts = file.metadata()?;
+        if !facts.is_file() || facts.len() > 0 && !note.is_file() {
+            return Err(foreign(&path));
+        }
+        let rows = noted_rows(&note, job).filter(|&rows| rows > 0 && facts.len() >= start + u64::from(rows) * row);
         let partial = Partial { file, is_folder: false, path, note, job: job.into(), noted: Mutex::default() };
         if rows.is_none() {
             partial.file.set_len(0)?;
@@ -61,7 +66,7 @@ impl Partial {
         if rows.is_none() {
             let is_empty = fs::read_dir(&path)?.next().is_none();
             if !is_empty && !note.is_file() && !path.join(own).is_file() {
-                return Err(format!("{} is there, and not of an earlier run", path.display()).into());
+                return Err(foreign(&path));
             }
             for entry in fs::read_dir(&path)? {
                 let entry = entry?;
@@ -109,7 +114,8 @@ impl Partial {
 
     fn write_note(&self, rows: u32) -> io::Result<()> {
         let next = with_more(&self.note, ".next");
-        fs::write(&next, json!({ "job": self.job, "rows": rows }).to_string())?;
+        let mut file = open_own(OpenOptions::new().write(true).create(true).truncate(true), &next)?;
+        file.write_all(json!({ "job": self.job, "rows": rows }).to_string().as_bytes())?;
         fs::rename(&next, &self.note)
     }
 
@@ -140,6 +146,21 @@ impl Partial {
         crate::draft::exchange(&self.path, target)?;
         fs::remove_dir_all(&self.path)
     }
+}
+
+/// Opens a file by its own name; a symbolic link leads to somebody else's file.
+fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    options.open(path).map_err(|error| match fs::symlink_metadata(path) {
+        Ok(facts) if facts.is_symlink() => io::Error::other(format!("{} is a symbolic link", path.display())),
+        _ => error,
+    })
+}
+
+/// Returns the error for a file or a folder that this program did not make.
+fn foreign(path: &Path) -> Trouble {
+    format!("{} is there, and not of an earlier run", path.display()).into()
 }
 
 /// Locks a file or a folder against other runs.

@@ -7,7 +7,7 @@ use crate::patched::Patched;
 use crate::read::{Source, Stream};
 use crate::tiff_rows::{Layout, Samples};
 use crate::upright::seen;
-use crate::{grey_bmp, jpeg_file, png_file, pnm, tiff_file, tiff_tags};
+use crate::{alpha, grey_bmp, jpeg_file, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
@@ -113,6 +113,20 @@ pub(super) fn is_tiff(file: &mut dyn Source) -> std::io::Result<bool> {
 
 /// Reads the page of a TIFF file that `tags` prepared.
 pub(super) fn read_tiff(
+    path: &Path,
+    file: &mut dyn Source,
+    tags: &tiff_tags::Page,
+    max_pixels: u64,
+) -> Result<AnyImage<'static>> {
+    let mut image = decoded_tiff(path, file, tags, max_pixels)?;
+    if tags.multiplied && image.shape().channels == 4 {
+        alpha::divide(image.pixel_type(), image.view_mut().spanned_bytes_mut());
+    }
+    Ok(image)
+}
+
+/// Reads a page as [`read_tiff`] does, with the colours as they are stored.
+fn decoded_tiff(
     path: &Path,
     file: &mut dyn Source,
     tags: &tiff_tags::Page,

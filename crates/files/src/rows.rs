@@ -1,6 +1,5 @@
 //! Files by rows: images that are larger than memory.
 
-use crate::array;
 use crate::atomic::Trouble;
 use crate::bulk;
 use crate::error::{Error, Result};
@@ -9,7 +8,7 @@ use crate::output::ImageOutput;
 use crate::partial::Partial;
 use crate::read::{ReadOptions, Stream, guarded, open, starts_as_array};
 use crate::tiff_rows::{Chunks, Layout, Samples};
-use crate::tiff_tags;
+use crate::{alpha, array, tiff_tags};
 #[cfg(feature = "zarr")]
 use crate::{read::is_zarr, zarr};
 use apron_core::{PixelType, Shape};
@@ -26,6 +25,8 @@ pub struct RowsFile {
     pixel: PixelType,
     pages: u32,
     complex: bool,
+    /// Whether colours are stored multiplied by their alpha.
+    multiplied: bool,
     stored: Stored,
 }
 
@@ -72,19 +73,20 @@ impl RowsFile {
                 pixel,
                 pages: 1,
                 complex: false,
+                multiplied: false,
                 stored: Stored::Zarr(stored),
             }));
         }
         let mut file = open(path)?;
-        let (layout, pages, complex) = guarded(path, || {
+        let (layout, (pages, complex, multiplied)) = guarded(path, || {
             if starts_as_array(path, &mut file)? {
                 let layout = array::layout(path, &mut file, max_pixels, complex)?;
                 let complex = layout.is_some_and(|(.., complex)| complex);
                 let rows = |(shape, pixel, start, _)| Layout { shape, pixel, samples: Samples::Rows(start) };
-                return Ok((layout.map(rows), 1, complex));
+                return Ok((layout.map(rows), (1, complex, false)));
             }
             let tags = tiff_tags::page(path, &mut file, 1)?;
-            Ok((Layout::of(path, &mut file, &tags, max_pixels)?, tags.pages, false))
+            Ok((Layout::of(path, &mut file, &tags, max_pixels)?, (tags.pages, false, tags.multiplied)))
         })?;
         let stored = |samples| match samples {
             Samples::Rows(start) => Some(Stored::Rows(file, start)),
@@ -92,7 +94,7 @@ impl RowsFile {
             Samples::Other => None,
         };
         Ok(layout.and_then(|Layout { shape, pixel, samples }| {
-            Some(RowsFile { path: path.into(), shape, pixel, pages, complex, stored: stored(samples)? })
+            Some(RowsFile { path: path.into(), shape, pixel, pages, complex, multiplied, stored: stored(samples)? })
         }))
     }
 
@@ -133,6 +135,15 @@ impl RowsFile {
     /// # Errors
     /// [`Error::Read`]; of compressed strips, tiles and chunks [`Error::Content`], too.
     pub fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
+        self.read_stored(rows, bytes)?;
+        if self.multiplied && self.shape.channels == 4 {
+            alpha::divide(self.pixel, bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads rows with the colours as they are stored.
+    fn read_stored(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
         match &self.stored {
             Stored::Rows(file, start) => {
                 let row = (self.shape.row_samples() * self.pixel.size_bytes()) as u64;

@@ -10,6 +10,7 @@ use std::path::Path;
 
 const WIDTH: u64 = 256;
 const LENGTH: u64 = 257;
+const BITS: u64 = 258;
 const COMPRESSION: u64 = 259;
 const COLOURS: u64 = 262;
 const FILL_ORDER: u64 = 266;
@@ -19,9 +20,13 @@ const TILE_WIDTH: u64 = 322;
 const TILE_LENGTH: u64 = 323;
 const TILE_BYTES: u64 = 325;
 const EXTRA: u64 = 338;
+const FORMAT: u64 = 339;
 
-/// Values of [`COLOURS`] and of [`EXTRA`].
+/// Values of [`COLOURS`], of [`EXTRA`] and of [`FORMAT`].
+const WHITE_IS_ZERO: u64 = 0;
+const BLACK_IS_ZERO: u64 = 1;
 const RGB: u64 = 2;
+const UNSIGNED: u64 = 1;
 const ASSOCIATED_ALPHA: u64 = 1;
 const ALPHA: u64 = 2;
 
@@ -40,6 +45,8 @@ pub(super) struct Page {
     pub(super) size: Option<[u32; 2]>,
     /// Number of pages of the file.
     pub(super) pages: u32,
+    /// Whether colours are multiplied by their alpha.
+    pub(super) multiplied: bool,
 }
 
 /// Finds a page, from 1. If the tags cannot be read, it assumes one page and leaves the error to the decoder.
@@ -116,6 +123,10 @@ impl Directories {
             return Err(Error::content(path, what));
         }
         found.patches.extend(tags.fourth(&entries));
+        found.patches.extend(tags.measured(&entries));
+        found.multiplied = value(&entries, COLOURS) == Some(RGB)
+            && value(&entries, SAMPLES) == Some(4)
+            && value(&entries, EXTRA) == Some(ASSOCIATED_ALPHA);
         if page > 1 {
             let (at, size) = if tags.big { (8, 8) } else { (4, 4) };
             found.patches.push(Patch { at, bytes: tags.bytes(directory, size) });
@@ -241,12 +252,11 @@ impl<F: Read + Seek> Tags<F> {
     /// whole tiles: for separate planes, the crate `tiff` mistakes the last row of tiles of each plane for the last row
     /// of all planes.
     fn beyond_tiles<'e>(&self, entries: &'e [Entry]) -> Option<[(&'e Entry, u64); 2]> {
-        let entry = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1);
-        let value = |tag| entry(tag).map(|entry| entry.value);
-        if value(PLANES) != Some(2) {
+        if value(entries, PLANES) != Some(2) {
             return None;
         }
-        let sides = [(entry(WIDTH)?, value(TILE_WIDTH)?), (entry(LENGTH)?, value(TILE_LENGTH)?)];
+        let of = |side, tile| Some((single(entries, side)?, value(entries, tile)?));
+        let sides = [of(WIDTH, TILE_WIDTH)?, of(LENGTH, TILE_LENGTH)?];
         let whole = |(entry, tile): (&'e Entry, u64)| Some((entry, entry.value.checked_next_multiple_of(tile)?));
         let sides = [whole(sides[0])?, whole(sides[1])?];
         let fits = sides.iter().all(|(entry, side)| entry.value > 0 && *side <= u32::MAX as u64);
@@ -262,15 +272,26 @@ impl<F: Read + Seek> Tags<F> {
         Patch { at: entry.at, bytes }
     }
 
+    /// Returns a patch that sets the value of an entry, which keeps its type.
+    fn set(&self, entry: &Entry, value: u64) -> Patch {
+        let at = entry.at + if self.big { 12 } else { 8 };
+        Patch { at, bytes: self.bytes(value, size(entry.kind) as usize) }
+    }
+
     /// Returns a patch that declares a fourth sample of RGB as alpha if it is declared as something else: the decoder
     /// would leave it out.
     fn fourth(&self, entries: &[Entry]) -> Option<Patch> {
-        let entry = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1);
-        let value = |tag| entry(tag).map(|entry| entry.value);
-        let extra = entry(EXTRA).filter(|extra| !matches!(extra.value, ASSOCIATED_ALPHA | ALPHA))?;
-        let at = extra.at + if self.big { 12 } else { 8 };
-        let is_fourth = value(COLOURS) == Some(RGB) && value(SAMPLES) == Some(4);
-        is_fourth.then(|| Patch { at, bytes: self.bytes(ALPHA, size(extra.kind) as usize) })
+        let extra = single(entries, EXTRA).filter(|extra| !matches!(extra.value, ASSOCIATED_ALPHA | ALPHA))?;
+        let is_fourth = value(entries, COLOURS) == Some(RGB) && value(entries, SAMPLES) == Some(4);
+        is_fourth.then(|| self.set(extra, ALPHA))
+    }
+
+    /// Returns a patch for grey that is said to be white at 0, of floats, of signed integers and of more than 16 bits:
+    /// the decoder would turn around samples that were measured.
+    fn measured(&self, entries: &[Entry]) -> Option<Patch> {
+        let colours = single(entries, COLOURS).filter(|colours| colours.value == WHITE_IS_ZERO)?;
+        let of_light = value(entries, FORMAT).unwrap_or(UNSIGNED) == UNSIGNED && value(entries, BITS)? <= 16;
+        (!of_light).then(|| self.set(colours, BLACK_IS_ZERO))
     }
 
     /// Returns the size of an entry in bytes: tag, type, count, and value or offset.
@@ -307,8 +328,16 @@ impl<F: Read + Seek> Tags<F> {
 
 /// Returns the number of samples per pixel of RGB with more than one other: the decoder leaves them out.
 fn samples_beyond(entries: &[Entry]) -> Option<u64> {
-    let value = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1).map(|entry| entry.value);
-    value(SAMPLES).filter(|samples| *samples > 4 && value(COLOURS) == Some(RGB))
+    value(entries, SAMPLES).filter(|samples| *samples > 4 && value(entries, COLOURS) == Some(RGB))
+}
+
+/// Returns the entry of a tag of one value.
+fn single(entries: &[Entry], tag: u64) -> Option<&Entry> {
+    entries.iter().find(|entry| entry.tag == tag && entry.count == 1)
+}
+
+fn value(entries: &[Entry], tag: u64) -> Option<u64> {
+    single(entries, tag).map(|entry| entry.value)
 }
 
 /// Whether the error means that an offset is beyond the end of the file.

@@ -28,6 +28,14 @@ fn cut(image: &AnyImage<'_>, width: u32, height: u32) -> Result<AnyImage<'static
     })
 }
 
+/// Whether columns become rows when a picture is turned upright.
+pub(super) fn lies(orientation: Orientation) -> bool {
+    !matches!(
+        orientation,
+        Orientation::NoTransforms | Orientation::FlipHorizontal | Orientation::FlipVertical | Orientation::Rotate180
+    )
+}
+
 /// Rotates and flips a picture to be upright.
 ///
 /// # Errors
@@ -49,11 +57,7 @@ pub(super) fn upright(image: AnyImage<'static>, orientation: Orientation) -> Res
         Orientation::Rotate90FlipH => (y, x),
         Orientation::Rotate270FlipH => (x_end - y, y_end - x),
     };
-    let lies = !matches!(
-        orientation,
-        Orientation::NoTransforms | Orientation::FlipHorizontal | Orientation::FlipVertical | Orientation::Rotate180
-    );
-    let shape = if lies { Shape::new(height, width, channels)? } else { image.shape() };
+    let shape = if lies(orientation) { Shape::new(height, width, channels)? } else { image.shape() };
     let size = image.pixel_type().size_bytes() * channels as usize;
     let bytes = image.bytes();
     AnyImage::from_bytes(image.pixel_type(), shape, |out| {

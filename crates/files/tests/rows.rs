@@ -125,3 +125,61 @@ fn other_files_are_left_to_those_who_read_them_whole() {
     let file = RowsFile::open(&path, 1 << 20).unwrap().expect("its tags are whole");
     assert!(file.read_rows(0..3, &mut [0; 9]).is_err());
 }
+
+#[test]
+fn a_file_that_nobody_knows_of_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, shape) = (folder.path().join("o.npy"), Shape::new(2, 2, 1).unwrap());
+    let resume = |fail: bool| {
+        let output = ImageOutput::new(&out, None).unwrap();
+        output.resume_rows(shape, PixelType::U8, "job", |draft, before| {
+            draft.write_rows(before, &vec![7; 4 - 2 * before as usize])?;
+            if fail { Err("stopped".into()) } else { Ok(()) }
+        })
+    };
+    let [partial, note] = ["o.npy.partial", "o.npy.partial.json"].map(|name| folder.path().join(name));
+    std::fs::write(&partial, "my notes").unwrap();
+    let error = resume(false).unwrap_err().to_string();
+    assert!(error.contains("o.npy.partial is there, and not of an earlier run"), "{error}");
+    assert_eq!(std::fs::read(&partial).unwrap(), b"my notes");
+    // An empty file is no loss, and what has a note is an earlier run's, if of another job.
+    std::fs::write(&partial, "").unwrap();
+    assert!(resume(true).unwrap_err().to_string().contains("stopped"));
+    assert!(partial.is_file() && note.is_file());
+    resume(false).unwrap();
+    assert_eq!(read_image(&out, 4).unwrap().bytes()[..], [7; 4]);
+    std::fs::write(&partial, "rows of another job").unwrap();
+    std::fs::write(&note, "{\"job\":\"other\",\"rows\":1}").unwrap();
+    resume(false).unwrap();
+    assert!(!partial.exists() && !note.exists());
+    #[cfg(unix)]
+    {
+        let mine = folder.path().join("mine");
+        for link in [&partial, &folder.path().join("o.npy.partial.json.next")] {
+            std::fs::write(&mine, "").unwrap();
+            std::os::unix::fs::symlink(&mine, link).unwrap();
+            let error = resume(false).unwrap_err().to_string();
+            assert!(error.contains(" is a symbolic link"), "{error}");
+            assert_eq!(std::fs::read(&mine).unwrap(), b"");
+            std::fs::remove_file(link).unwrap();
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_private_file_stays_private_while_it_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (out, shape) = (folder.path().join("o.npy"), Shape::new(2, 2, 1).unwrap());
+    std::fs::write(&out, "secret").unwrap();
+    std::fs::set_permissions(&out, PermissionsExt::from_mode(0o600)).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let output = ImageOutput::new(&out, None).unwrap();
+    let written = output.resume_rows(shape, PixelType::U8, "job", |draft, _| {
+        assert_eq!(mode(&folder.path().join("o.npy.partial")), 0o600);
+        Ok(draft.write_rows(0, &[7; 4])?)
+    });
+    written.unwrap();
+    assert_eq!(mode(&out), 0o600);
+}

@@ -5,6 +5,7 @@ use super::planes::Planes;
 use super::strips::Input;
 use crate::args::{Common, Devices};
 use crate::error::Result;
+use crate::room::Budget;
 use apron::{AnyImage, PixelType, ReadRows, Shape};
 use std::path::Path;
 
@@ -13,8 +14,8 @@ pub(super) enum Counted<'a> {
     /// An image, or the planes of a volume one below the other.
     Whole(AnyImage<'static>),
     Strips(Input),
-    /// With the bytes that strips may take.
-    Planes(Box<Planes<'a>>, u64),
+    /// With what strips may take.
+    Planes(Box<Planes<'a>>, Budget),
 }
 
 impl<'a> Counted<'a> {
@@ -33,7 +34,7 @@ impl<'a> Counted<'a> {
         devices.at(format!("reading {}", path.display()));
         if volume {
             let planes = Planes::open_all(common, path)?;
-            return Ok(match planes.slab_bytes()? {
+            return Ok(match planes.slabs() {
                 Some(memory) => Counted::Planes(Box::new(planes), memory),
                 None => Counted::Whole(planes.read_stack()?),
             });
@@ -66,9 +67,12 @@ impl<'a> Counted<'a> {
     ) -> Result<T> {
         match self {
             Counted::Whole(image) => Ok(whole(image)?),
-            Counted::Strips(input) => by_rows(&input.shown(devices), input.memory).map_err(|error| input.error(error)),
+            Counted::Strips(input) => {
+                by_rows(&input.shown(devices), input.memory.left()).map_err(|error| input.error(error))
+            }
             Counted::Planes(planes, memory) => {
-                by_rows(&planes.shown(devices), *memory).map_err(|error| planes.error(error))
+                let counted = by_rows(&planes.shown(devices), memory.left());
+                counted.map_err(|error| planes.error(memory.error(error)))
             }
         }
     }

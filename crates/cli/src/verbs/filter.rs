@@ -47,6 +47,17 @@ fn built<'a>(
 pub(super) fn run_to(
     verb: &'static str,
     args: &FilterArgs,
+    how: (bool, bool, &dyn Fn(PixelType) -> PixelType),
+    devices: &mut Devices,
+    make: impl for<'a> Fn(&'a Device, Source<'a>) -> FilterBuilder<'a>,
+) -> Result<Report> {
+    let ran = run_with(verb, args, how, devices, make);
+    ran.map_err(|error| error.for_filter(args.out_type, args.output.rescale.is_some()))
+}
+
+fn run_with(
+    verb: &'static str,
+    args: &FilterArgs,
     (clamp, linear, out_type): (bool, bool, &dyn Fn(PixelType) -> PixelType),
     devices: &mut Devices,
     make: impl for<'a> Fn(&'a Device, Source<'a>) -> FilterBuilder<'a>,

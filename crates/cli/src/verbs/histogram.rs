@@ -5,6 +5,7 @@ use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::bars;
 use crate::error::{Error, Result};
+use crate::place;
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
 use apron::{AnyImage, Binning, Bins, Device, Histogram, HistogramBuilder, Image, Source, WeightedHistogram};
@@ -157,6 +158,9 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 
 /// Counts samples or sums weights, and writes the files that were asked for.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Table)> {
+    let inputs = [Some(&args.input), args.roi_mask.as_ref(), args.weights.as_ref()];
+    let outputs = [("--out", file(&args.out)), ("--plot", args.plot.as_deref())];
+    place::check_apart(&outputs, inputs.into_iter().flatten().map(PathBuf::as_path))?;
     match &args.weights {
         Some(weights) => sum(args, weights, devices).map(|(report, sums)| (report, Table::Sums(sums))),
         None => count(args, devices).map(|(report, counts)| (report, Table::Counts(counts))),

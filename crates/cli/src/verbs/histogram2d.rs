@@ -4,6 +4,7 @@ use super::histogram::{file, goes_to_stdout};
 use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
+use crate::place;
 use crate::report::{Made, Ran, Report, print};
 use apron::{Binning, Bins, Edges, Histogram2d};
 use apron_files::table::{self, Cells, TableOutput};
@@ -81,6 +82,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram2d)> {
     let start = Instant::now();
     let binning = args.binning()?;
+    place::check_apart(&[("--out", file(&args.out))], [args.input.as_path()])?;
     let out = file(&args.out).map(TableOutput::new).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
     Input::open(&args.common, &args.input, Some("pairs of channels"))?;

@@ -4,6 +4,7 @@ use super::histogram::{file, goes_to_stdout};
 use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::{Error, Result};
+use crate::place;
 use crate::report::{Made, Ran, Report, print};
 use apron::{AnyImage, Binning, Bins, Device, Edges, HistogramDd, HistogramDdBuilder, SparseHistogram, Table};
 use apron_core::{Amount, MAX_COLUMNS};
@@ -36,7 +37,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N[,M..]", value_delimiter = ',')]
     bins: Vec<usize>,
     /// Lower and upper end of the bins, of all columns or of each [default: the least and largest sample of each]
-    #[arg(long, value_name = "LO,HI[,LO,HI..]", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "LO,HI[,LO,HI..]", value_delimiter = ',', value_parser = args::number,
+        allow_hyphen_values = true
+    )]
     range: Vec<f64>,
     /// Edges of the bins of all columns, or of each, separated by semicolons: .npy files of one
     /// dimension, or lists of numbers
@@ -178,6 +182,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Counts or sums, and writes the file that was asked for.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Found)> {
     let start = Instant::now();
+    place::check_apart(&[("--out", file(&args.out))], args.input.iter().chain(&args.weights).map(PathBuf::as_path))?;
     let out = file(&args.out).map(TableOutput::new).transpose()?;
     let read = |path: &PathBuf| {
         devices.at(format!("reading {}", path.display()));

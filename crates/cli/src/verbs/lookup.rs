@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
-use crate::room::Bytes;
+use crate::room::{self, Bytes};
 use apron::{Device, LookupBuilder, ReadRows, Source};
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(crate) struct ClaheArgs {
     #[arg(long, value_name = "C", default_value_t = 40.0, allow_hyphen_values = true)]
     clip: f64,
     /// Tiles across and down
-    #[arg(long, value_name = "WxH", default_value = "8x8", value_parser = args::size)]
+    #[arg(long, value_name = "WxH", default_value = "8x8", value_parser = args::size, allow_hyphen_values = true)]
     tiles: (u32, u32),
 }
 
@@ -93,16 +93,17 @@ pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result
     let reference = common.read_beside(reference)?;
     // The strips have the rest.
     let taken = reference.shape().samples() * reference.pixel_type().size_bytes() as u64;
-    let memory = common.memory.map(|memory| Bytes(memory.0.saturating_sub(taken)));
+    let asked = common.memory;
+    let memory = asked.map(|memory| Bytes(memory.0.saturating_sub(taken)));
     let common = &Common { memory, ..common.clone() };
     let matched =
         run("match", &what, (common, write), devices, |device, image| device.match_histogram(image, &reference));
-    matched.map_err(|error| match error {
-        Error::Apron(apron::Error::Parameter { operation, parameter: "memory", value, limit }) if memory.is_some() => {
-            let limit = format!("{limit}; {taken} bytes of what was asked for are those of {beside}");
-            apron::Error::Parameter { operation, parameter: "memory", value, limit }.into()
+    matched.map_err(|error| match (error, asked) {
+        (Error::Apron(error), Some(Bytes(asked))) => {
+            let why = format!("; {taken} bytes of it are those of {beside}");
+            room::restated(error, asked, |least| least.saturating_add(taken), &why).into()
         }
-        error => error,
+        (error, _) => error,
     })
 }
 

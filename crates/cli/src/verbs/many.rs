@@ -68,7 +68,7 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }));
         Ok(())
     };
-    let at_once = room::images_at_once(images.iter().map(|(input, _)| input.as_path()));
+    let at_once = room::images_at_once(images.iter().map(|(input, _)| input.as_path()), common.memory);
     let ended = job::each_at_once(images, "image", common.quiet || common.json, at_once, on_image, told);
     // After the progress bar, and so together.
     failures.iter().for_each(|line| complain(line));

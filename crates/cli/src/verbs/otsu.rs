@@ -73,7 +73,7 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         (Some(input), _) => {
             let rows = input.shown(devices);
             let counting = device.value_histogram(&rows as &dyn ReadRows)?.variant(variant);
-            counting.run_rows(input.memory).map_err(|error| input.error(error))?
+            counting.run_rows(input.memory.left()).map_err(|error| input.error(error))?
         }
         (None, Some(image)) => {
             devices.at(format!("otsu on {}", device.name()));

@@ -1,9 +1,9 @@
 //! Volumes in files: the images of a file as planes, read whole or slab by slab.
 
-use super::strips::{Rate, Shown, left};
+use super::strips::{Rate, Shown, of_rows, unwritten};
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
-use crate::room::{self, WHOLE};
+use crate::room::{self, Budget, WHOLE};
 use apron::volumes::{AnyVolume, VolumeShape};
 use apron::{AnyImage, PixelType, ReadRows, Shape, WriteRows};
 use apron_files::{Metadata, PagesDraft, PagesFile, RowsDraft};
@@ -84,20 +84,18 @@ impl<'a> Planes<'a> {
 
     /// Returns the memory that slabs may take, in bytes, besides what the file holds decoded, if the volume is too
     /// large to be read whole: for the requested memory, or else for the available memory.
-    ///
-    /// # Errors
-    /// If there is too little.
-    pub(super) fn slab_bytes(&self) -> Result<Option<u64>> {
+    pub(super) fn slabs(&self) -> Option<Budget> {
         let asked = self.common.memory.map(|memory| memory.0);
         let memory = asked.unwrap_or_else(room::available);
         if self.bytes() <= memory / WHOLE {
-            return Ok(None);
+            return None;
         }
         // Other programs and the files' pages need memory, too.
         let memory = asked.unwrap_or(memory / 2);
         let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let plane = self.shape.plane().samples() * self.pixel.size_bytes() as u64;
-        left(memory, open.file.hold(memory / WHOLE) + plane).map(Some)
+        let (held, grows) = (open.file.hold(memory / WHOLE), apron_files::is_zarr(&self.path));
+        Some(Budget::new(memory, held + plane, grows))
     }
 
     /// Checks that `--memory`, if it is given, suffices for a volume that is taken whole because of `what`, and returns
@@ -105,7 +103,7 @@ impl<'a> Planes<'a> {
     ///
     /// # Errors
     /// If it does not.
-    pub(super) fn check_whole(&self, what: &str) -> Result<Option<u64>> {
+    pub(super) fn check_whole(&self, what: &str) -> Result<Option<Budget>> {
         Ok(room::check_whole(self.bytes(), self.common.memory, what).map(|()| None)?)
     }
 
@@ -181,13 +179,7 @@ impl<'a> Planes<'a> {
 
     /// Names the file in an error of reading it.
     pub(super) fn error(&self, error: apron::Error) -> Error {
-        match error {
-            apron::Error::Rows { what, source } => match source.downcast::<Error>() {
-                Ok(error) => *error,
-                Err(source) => Error::input(&self.path, format!("{what}: {source}")),
-            },
-            error => error.into(),
-        }
+        of_rows(&self.path, error)
     }
 }
 
@@ -243,8 +235,8 @@ pub(super) struct Written<'a> {
 pub(super) enum To<'a> {
     /// One after the other.
     Pages(Mutex<PagesDraft<'a>>),
-    /// To an output that a later run may continue.
-    Rows(&'a RowsDraft<'a>),
+    /// To an output that a later run may continue, and its path.
+    Rows(&'a RowsDraft<'a>, &'a Path),
 }
 
 impl<'a> Written<'a> {
@@ -276,24 +268,25 @@ impl<'a> Written<'a> {
     pub(super) fn finish(self) -> Result<()> {
         match self.to {
             To::Pages(draft) => Ok(draft.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?),
-            To::Rows(_) => Ok(()),
+            To::Rows(..) => Ok(()),
         }
     }
 }
 
 impl WriteRows for Written<'_> {
     fn write_rows(&self, first: u32, bytes: &[u8]) -> apron::Result<()> {
-        let wrong = |source| apron::Error::Rows { what: format!("writing from row {first} on"), source };
         match &self.to {
             To::Pages(draft) => {
                 let mut draft = draft.lock().unwrap_or_else(PoisonError::into_inner);
-                draft
-                    .write_stacked(bytes, (self.shape.plane(), self.pixel), self.metadata)
-                    .map_err(|error| wrong(Error::from(error).into()))?;
+                let written = draft.write_stacked(bytes, (self.shape.plane(), self.pixel), self.metadata);
+                written.map_err(|error| apron::Error::Rows {
+                    what: format!("writing from row {first} on"),
+                    source: Error::from(error).into(),
+                })?;
             }
-            To::Rows(draft) => {
+            To::Rows(draft, path) => {
                 let plane = self.volume.load(Relaxed) * self.shape.depth + first / self.shape.height;
-                draft.write_rows(plane, bytes).map_err(|error| wrong(error.into()))?;
+                draft.write_rows(plane, bytes).map_err(|error| unwritten(path, first, error))?;
             }
         }
         self.rate.add(bytes.len());

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A", default_value = "z", value_parser = axis)]
     axis: usize,
     /// The place along the axis, from 0 [default: the middle, side/2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     at: Option<u32>,
     /// Instead, the largest sample along the axis
     #[arg(long, conflicts_with = "at")]

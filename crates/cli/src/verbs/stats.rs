@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[arg(long)]
     per_channel: bool,
     /// Percentiles, 0 to 100, as numpy.percentile(image, [P, ..]) gives them: f64, of f32 images, too
-    #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage)]
+    #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage, allow_hyphen_values = true)]
     percentile: Vec<f64>,
     /// Of a volume: all images of a .npy file or a Zarr, or all pages of a TIFF
     #[arg(long, conflicts_with = "page")]

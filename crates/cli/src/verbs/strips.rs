@@ -6,7 +6,7 @@ use crate::args::{Common, Devices};
 use crate::complex;
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, milliseconds};
-use crate::room::{self, WHOLE, check_whole};
+use crate::room::{self, Budget, WHOLE, check_whole};
 use apron::{PixelType, ReadRows, Shape, WriteRows};
 use apron_files::{ImageOutput, ReadOptions, RowsDraft, RowsFile};
 use std::fmt::Debug;
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Input {
     file: RowsFile,
     path: PathBuf,
-    /// Bytes that the strips may take.
-    pub(super) memory: u64,
+    /// What the strips may take.
+    pub(super) memory: Budget,
 }
 
 impl Input {
@@ -50,8 +50,12 @@ impl Input {
         let asked = common.memory.map(|memory| memory.0);
         let memory = asked.unwrap_or_else(room::available);
         let options = ReadOptions { complex, ..ReadOptions::new(common.max_pixels) };
-        // A missing or broken image is reported where whole images are read.
-        let Ok(Some(mut file)) = RowsFile::open_with(path, &options) else { return Ok(None) };
+        let opened = match RowsFile::open_with(path, &options) {
+            // Errors of other pages and of the standard input are reported where whole images are read.
+            Err(_) if common.page.is_some_and(|page| page > 1) || path == Path::new("-") => None,
+            opened => opened?,
+        };
+        let Some(mut file) = opened else { return Ok(None) };
         let bytes = file.shape().samples() * file.pixel_type().size_bytes() as u64;
         if bytes <= memory / WHOLE {
             return Ok(None);
@@ -66,7 +70,8 @@ impl Input {
             (None, _) => {
                 // Other programs and the files' pages need memory, too.
                 let memory = asked.unwrap_or(memory / 2);
-                let memory = left(memory, file.hold(memory / WHOLE))?;
+                let (held, grows) = (file.hold(memory / WHOLE), apron_files::is_zarr(path));
+                let memory = Budget::new(memory, held, grows);
                 Ok(Some(Input { file, path: path.into(), memory }))
             }
             (Some(what), _) => Ok(check_whole(bytes, common.memory, what).map(|()| None)?),
@@ -78,12 +83,9 @@ impl Input {
         self.file.is_complex()
     }
 
-    /// Names the file in an error of reading it.
+    /// Names the file in an error of reading it, and the memory that was asked for in one of too little.
     pub(super) fn error(&self, error: apron::Error) -> Error {
-        match error {
-            apron::Error::Rows { what, source } => Error::input(&self.path, format!("{what}: {source}")),
-            error => error.into(),
-        }
+        of_rows(&self.path, self.memory.error(error))
     }
 
     /// Shows how much of the image is read.
@@ -108,11 +110,23 @@ impl ReadRows for Input {
     }
 }
 
-/// Returns the memory left for strips besides the bytes that are held decoded.
-pub(super) fn left(memory: u64, held: u64) -> Result<u64> {
-    let limit = || format!("more than {held}, which strips, tiles or chunks of the file take");
-    let left = memory.checked_sub(held).filter(|left| *left > 0);
-    left.ok_or_else(|| apron::Error::parameter("strips", "memory", memory, limit()).into())
+/// Names the file that is read in an error of its rows, unless the error is one of a file that is written.
+pub(super) fn of_rows(path: &Path, error: apron::Error) -> Error {
+    match error {
+        apron::Error::Rows { what, source } => match source.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(source) => Error::input(path, format!("{what}: {source}")),
+        },
+        error => error.into(),
+    }
+}
+
+/// Names the output in an error of writing from row `first` on.
+pub(super) fn unwritten(path: &Path, first: u32, error: std::io::Error) -> apron::Error {
+    let what = format!("writing from row {first} on");
+    let source = format!("{what}: {error}").into();
+    let error: Error = apron_files::Error::Write { path: path.into(), source }.into();
+    apron::Error::Rows { what, source: error.into() }
 }
 
 /// The bytes that are done of the rows or planes of an image or a volume, and their rate.
@@ -182,6 +196,7 @@ impl ReadRows for Shown<'_> {
 /// A file that the result goes to, and how much of it is written.
 struct Written<'a> {
     draft: &'a RowsDraft<'a>,
+    path: &'a Path,
     rate: Rate<'a>,
     /// Rows that an earlier run wrote.
     before: u32,
@@ -189,10 +204,7 @@ struct Written<'a> {
 
 impl WriteRows for Written<'_> {
     fn write_rows(&self, first: u32, bytes: &[u8]) -> apron::Result<()> {
-        let what = || format!("writing from row {first} on");
-        self.draft
-            .write_rows(first, bytes)
-            .map_err(|error| apron::Error::Rows { what: what(), source: error.into() })?;
+        self.draft.write_rows(first, bytes).map_err(|error| unwritten(self.path, first, error))?;
         self.rate.add(bytes.len());
         Ok(())
     }
@@ -229,7 +241,17 @@ impl<'a> Job<'a> {
         let option = target.args.rescale.as_ref().map(|_| "--rescale");
         let file = target.args.open(output, devices.format(), target.out_type)?;
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
-        let Some(input) = Input::open_with(common, input, whole, target.complex)? else { return Ok(None) };
+        let opened = Input::open_with(common, input, whole, target.complex);
+        // A format that does not hold the result has no use for more memory.
+        if opened.is_err()
+            && !file.takes_rows()
+            && let Ok(Some(rows)) = RowsFile::open(input, common.max_pixels)
+        {
+            let of = common.in_type.unwrap_or(rows.pixel_type());
+            let channels = if common.grey { 1 } else { rows.shape().channels };
+            target.args.drops_alpha(&file, target.args.out_type(target.out_type, of), channels)?;
+        }
+        let Some(input) = opened? else { return Ok(None) };
         if input.is_complex() {
             complex::check(verb, &file, target.out_type, input.pixel_type())?;
         }
@@ -262,12 +284,13 @@ impl<'a> Job<'a> {
     ) -> Result<Report> {
         let start = Instant::now();
         self.input.warn(self.common);
-        let memory = left(self.input.memory, self.file.held_bytes(out, out_type))?;
+        let memory = self.input.memory.beside(self.file.held_bytes(out, out_type));
         let mut ran = None;
         let fill = |draft: &RowsDraft<'_>, before: u32| {
             let row_bytes = out.row_samples() * out_type.size_bytes();
             let rate = Rate::new("row", (out.height, before), row_bytes, devices);
-            Ok(keep(&mut ran, run_rows(&Written { draft, rate, before }, memory))?)
+            let written = Written { draft, path: self.file.path(), rate, before };
+            Ok(keep(&mut ran, run_rows(&written, memory.left()))?)
         };
         let written = if self.resume {
             self.file.resume_rows(out, out_type, &name(verb, what, &self.input.path), fill)
@@ -275,7 +298,7 @@ impl<'a> Job<'a> {
             self.file.write_rows(out, out_type, |draft| fill(draft, 0))
         };
         if let Some(Err(error)) = ran {
-            return Err(self.input.error(error));
+            return Err(of_rows(&self.input.path, memory.error(error)));
         }
         written?;
         let ran = ran.ok_or(Error::NoImage)??;

@@ -2,13 +2,14 @@
 //! if they are larger than the memory that they may take.
 
 use super::planes::{Planes, To, Written};
-use super::strips::{keep, left, name};
+use super::strips::{keep, name};
 use crate::args::{Common, Devices, FilterArgs};
 use crate::complex;
 use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
+use crate::room::Budget;
 use apron::volumes::{
     AnyVolume, DeviceVolume, VolumeBorders, VolumeExtent, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeShape,
     VolumeSource,
@@ -53,7 +54,7 @@ pub(super) fn run(
     // Slabs give a result of the volume's size. Another is taken whole, unless that would take more
     // memory than was asked for.
     let has_slabs = extent == VolumeExtent::Same && !borders.axes().contains(&Border::Crop);
-    let memory = if has_slabs { planes.slab_bytes()? } else { planes.check_whole("a result of another size")? };
+    let memory = if has_slabs { planes.slabs() } else { planes.check_whole("a result of another size")? };
     let (ran, out, copy_out_ms) = match memory {
         Some(memory) => (job.run_by_slabs(&mut planes, memory, devices)?, (shape, out_type), 0.0),
         None => {
@@ -108,7 +109,7 @@ pub(super) fn pipe(
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
     let mut planes = Planes::open(common, &input, false)?;
-    if planes.slab_bytes()?.is_some() {
+    if planes.slabs().is_some() {
         return Ok(None);
     }
     devices.place()?;
@@ -206,10 +207,10 @@ impl Job<'_> {
         built(&self.device, self.args, self.formula, self.options, volume)
     }
 
-    /// Filters each volume by slabs, which take at most `memory` bytes.
-    fn run_by_slabs(&self, planes: &mut Planes<'_>, memory: u64, devices: &Devices) -> Result<apron::Report> {
+    /// Filters each volume by slabs.
+    fn run_by_slabs(&self, planes: &mut Planes<'_>, memory: Budget, devices: &Devices) -> Result<apron::Report> {
         let (shape, volumes, (borders, extent, anchor, out_type)) = (planes.shape, planes.volumes, self.options);
-        let memory = left(memory, self.file.held_by_pages((shape.plane(), out_type), shape.depth, &self.metadata))?;
+        let memory = memory.beside(self.file.held_by_pages((shape.plane(), out_type), shape.depth, &self.metadata));
         let made = (shape, volumes, out_type);
         if !self.args.output.resume {
             let to = To::Pages(Mutex::new(self.file.volumes(volumes, shape.depth)?));
@@ -223,7 +224,7 @@ impl Job<'_> {
         let mut ran = None;
         let of = ((shape.plane(), out_type), (volumes, shape.depth));
         let written = self.file.resume_planes(of.0, of.1, &self.metadata, &name, |draft, before| {
-            let written = Written::new((To::Rows(draft), before), made, &self.metadata, devices);
+            let written = Written::new((To::Rows(draft, self.file.path()), before), made, &self.metadata, devices);
             Ok(keep(&mut ran, self.slabs(planes, &written, memory))?)
         });
         match ran {
@@ -233,7 +234,7 @@ impl Job<'_> {
     }
 
     /// Filters each volume by slabs into a file.
-    fn slabs(&self, planes: &mut Planes<'_>, written: &Written<'_>, memory: u64) -> Result<apron::Report> {
+    fn slabs(&self, planes: &mut Planes<'_>, written: &Written<'_>, memory: Budget) -> Result<apron::Report> {
         let mut all = None;
         for number in 0..planes.volumes {
             planes.select(number);
@@ -242,7 +243,8 @@ impl Job<'_> {
                 continue;
             }
             let rows = VolumeSource::from_stack(&*planes as &dyn ReadRows, planes.shape.depth)?;
-            add(&mut all, self.filter(rows).run_rows(written, memory).map_err(|error| planes.error(error))?);
+            let ran = self.filter(rows).run_rows(written, memory.left());
+            add(&mut all, ran.map_err(|error| planes.error(memory.error(error)))?);
         }
         all.ok_or(Error::NoImage)
     }

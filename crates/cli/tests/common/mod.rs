@@ -57,6 +57,15 @@ impl Folder {
         self.ended(&mut command)
     }
 
+    /// Runs `apron` in the folder, with its files limited to `blocks` blocks of 512 or 1024 bytes.
+    pub(crate) fn run_small(&self, blocks: u32, arguments: &[&str]) -> Ended {
+        let mut command = Command::new("sh");
+        command.env_remove("APRON_VARIANT").env_remove("APRON_LOG");
+        // The signal would end the program; without it writing is an error.
+        command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
+        self.ended(command.arg(program()).args(arguments))
+    }
+
     /// Starts a slow job that can be resumed, and kills it when it has noted rows of its output.
     pub(crate) fn killed(&self, output: &str, arguments: &[&str]) {
         let mut job = Command::new(program());

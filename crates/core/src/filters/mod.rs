@@ -27,10 +27,10 @@ const NO_SIGMA: f64 = 1e-15;
 fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
     let wrong = |parameter, value: f64, limit: &str| Err(Error::parameter("gaussian", parameter, value, limit));
     if !(sigma.is_finite() && sigma >= 0.0) {
-        return wrong("sigma", sigma, "0 or more");
+        return wrong("sigma", sigma, "0 or more, and finite");
     }
     if !(truncate.is_finite() && truncate >= 0.0) {
-        return wrong("truncate", truncate, "0 or more");
+        return wrong("truncate", truncate, "0 or more, and finite");
     }
     let radius = (truncate * sigma + 0.5) as u64;
     if radius > 32767 {

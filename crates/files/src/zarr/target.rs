@@ -38,7 +38,10 @@ impl<'a> Target<'a> {
             Err(error) => return Err(wrong(error.to_string())),
         };
         FolderDraft::remove_left(&target, super::found::METADATA);
-        FolderDraft::beside(&target).map_err(|error| wrong(format!("no folder beside it: {error}")))?;
+        FolderDraft::beside(&target).map_err(|error| match (error.kind(), target.parent()) {
+            (io::ErrorKind::NotFound, Some(folder)) => wrong(format!("there is no folder {}", folder.display())),
+            _ => wrong(format!("no folder beside it: {error}")),
+        })?;
         Ok(Target { path, target })
     }
 
@@ -68,11 +71,9 @@ impl<'a> Target<'a> {
     ) -> Result<()> {
         let written = || -> Result<(), Trouble> {
             let (partial, rows) = Partial::open_folder(&self.target, job, super::found::METADATA)?;
+            self.protect(partial.path())?;
             fill(&partial, rows).inspect_err(|_| partial.discard_without_rows(rows))?;
-            if let Ok(facts) = fs::metadata(&self.target) {
-                // A private folder stays private.
-                fs::set_permissions(partial.path(), facts.permissions())?;
-            }
+            self.protect(partial.path())?;
             Ok(partial.publish_folder(&self.target)?)
         };
         written().map_err(|error| Error::write(self.path, error))
@@ -80,15 +81,23 @@ impl<'a> Target<'a> {
 
     /// Creates an empty temporary folder next to the path, for [`publish`](Self::publish).
     pub(crate) fn draft(&self) -> io::Result<FolderDraft> {
-        FolderDraft::beside(&self.target)
+        let draft = FolderDraft::beside(&self.target)?;
+        self.protect(draft.path())?;
+        Ok(draft)
+    }
+
+    /// Gives a folder the permissions of the one that it replaces, before there are samples in it and again when it takes
+    /// the other's place: a private folder stays private.
+    fn protect(&self, folder: &Path) -> io::Result<()> {
+        match fs::metadata(&self.target) {
+            Ok(facts) => fs::set_permissions(folder, facts.permissions()),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Renames a temporary folder to the path. A Zarr that is there is then removed.
     pub(crate) fn publish(&self, draft: FolderDraft) -> io::Result<()> {
-        if let Ok(facts) = fs::metadata(&self.target) {
-            // A private folder stays private.
-            fs::set_permissions(draft.path(), facts.permissions())?;
-        }
+        self.protect(draft.path())?;
         draft.publish(&self.target)
     }
 }
