@@ -210,6 +210,22 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
                 np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_samples_that_are_no_numbers_are_cast_as_in_scipy(seed):
+    random = np.random.default_rng(seed)
+    image = (random.random(random.integers(1, 6, 1 + seed % 4)) * 9).astype(random.choice(["f4", "f8"]))
+    for value in random.permutation([np.nan, np.inf, -np.inf])[: random.integers(1, 4)]:
+        image[tuple(random.integers(0, image.shape))] = value
+    weights = random.integers(-1, 2, random.integers(1, 4, image.ndim))
+    for samples in (image, (np.nan_to_num(image) % 9).astype("i4")):
+        for options in (dict(mode="reflect"), *(dict(mode="constant", cval=cval) for cval in (2.0, np.inf, np.nan))):
+            for dtype in map(np.dtype, TYPES[:-2]):
+                for name in ("correlate", "convolve"):
+                    found, expected = (getattr(of, name)(samples, weights, output=dtype, **options) for of in (own, theirs))
+                    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize(
     "call, error, part",
     [

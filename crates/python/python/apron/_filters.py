@@ -117,13 +117,15 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         filtered = [dense(part, dtype, weights, origins[leading:], mode, cval, device) for part in parts]
         return np.stack(filtered).reshape(input.shape)
     if input.ndim > 3 and groups(weights.shape) > 3:
-        summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
-        return _apron.separable(summed, dtype, _apron.Passes([]), device)
+        return _cast(_by_slices(input, weights, origins, mode, cval, wide[0], device), dtype, device)
     if mode.endswith("constant") and not math.isfinite(cval):
         around = [(taps, taps) for taps in weights.shape]
         wider = np.pad(input.astype(np.float64), around, constant_values=cval)
         inside = tuple(slice(taps, taps + length) for taps, length in zip(weights.shape, input.shape))
         return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
+
+    if input.dtype.kind == "f" and dtype.kind in "biu" and not (math.isfinite(input.min()) and math.isfinite(input.max())):
+        return _cast(dense(input, np.dtype(np.float64), weights, origins, mode, cval, device), dtype, device)
 
     def correlate(input, weights, dtype=dtype, cval=cval):
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
@@ -136,6 +138,16 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         correlate,
         lambda samples, taps: correlate(samples, taps, np.dtype(np.float32), 0.0),
     )
+
+
+def _cast(sums, dtype, device):
+    """Casts sums of f64; to integers those that are no numbers, too, as C does on x86-64, and so SciPy."""
+    result = _apron.separable(sums, dtype, _apron.Passes([]), device)
+    if dtype.kind in "biu" and not (are_numbers := np.isfinite(sums)).all():
+        result[~are_numbers] = np.iinfo(dtype).min if dtype in (np.int32, np.int64) else 0
+        if dtype == np.uint64:
+            result[np.isnan(sums)] = 1 << 63
+    return result
 
 
 def without_taps_of_0(result, input, weights, correlate, count, skipped=None):
