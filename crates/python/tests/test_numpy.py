@@ -130,6 +130,22 @@ def test_histograms_hold_the_least_and_the_largest_of_64_bits(dtype):
     assert apron.histogram(np.array([limits.max], dtype), 1, (0, 5))[0].sum() == 0
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("bins, range", [(3, None), (4, (-9, 99)), ([-9, 0, 2**60, 2**60 + 200], None)])
+def test_both_parts_of_complex_weights_are_summed_in_the_same_bins(dtype, bins, range):
+    # Of 64 bits: f64 has no number between the last two.
+    samples = np.array([0, 1, 2**60, 2**60 + 100])
+    weights = np.array([1 + 2j, 3 + 4j, 5 + 6j, 7 + 8j], dtype)
+    counts, edges = apron.histogram(samples, bins, range, weights=weights)
+    assert counts.dtype == weights.dtype
+    for part in ("real", "imag"):
+        expected = apron.histogram(samples, bins, range, weights=getattr(weights, part))
+        np.testing.assert_array_equal(getattr(counts, part), expected[0])
+        np.testing.assert_array_equal(edges, expected[1])
+    if range is None:
+        assert counts.sum() == weights.sum()
+
+
 @pytest.mark.parametrize("samples_of, edges_of", [(one, other) for one in ("i8", "u8", ">i8", "i4") for other in ("i8", "u8", ">u8")])
 def test_edges_of_64_bits_are_exact(samples_of, edges_of):
     random = np.random.default_rng(4)

@@ -87,8 +87,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is not None and weights.shape != samples.shape:
         raise ValueError(f"weights should have the same shape as a: it is {weights.shape}, but must be {samples.shape}")
     if weights is not None and weights.dtype.kind == "c" and np.can_cast(weights.dtype, np.complex128):
-        real, edges = histogram(samples, bins, range, None, weights.real)
-        counts = (real + 1j * histogram(samples, edges, None, None, weights.imag)[0]).astype(weights.dtype)
+        # Both between the same edges, and by the same rule for integers beyond 2^53.
+        (real, edges), (imaginary, _) = (histogram(samples, bins, range, None, part) for part in (weights.real, weights.imag))
+        counts = (real + 1j * imaginary).astype(weights.dtype)
         return (_density(counts, edges) if density else counts), edges
     # Between given edges NumPy refuses weights of bool, whose sums are none.
     are_summed = are_plain(weights) and not (weights is not None and weights.dtype == bool and np.ndim(bins))
