@@ -398,5 +398,25 @@ def test_kernels_of_f64_stay():
         np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["u2", "i2", "f4", "f8"])
+def test_the_byte_order_of_samples_does_not_matter(dtype):
+    image = (np.random.default_rng(6).random((20, 30, 3)) * 6e4 - (3e4 if dtype == "i2" else 0)).astype(dtype)
+    other = image.astype(image.dtype.newbyteorder(">"))
+    for call in (
+        lambda x: cv.GaussianBlur(x, (5, 5), 1.1),
+        lambda x: cv.sepFilter2D(x, -1, np.array([0.1, 0.3]), np.array([0.7, 0.1])),
+        lambda x: cv.filter2D(x, cv.CV_64F, np.full((3, 3), 0.1)),
+        lambda x: cv.Sobel(x, cv.CV_32F, 1, 0, scale=0.3),
+        lambda x: cv.Laplacian(x, cv.CV_32F, ksize=3, scale=0.3),
+        lambda x: cv.blur(x, (5, 3)),
+        lambda x: cv.sqrBoxFilter(x, -1, (3, 3)),
+        lambda x: cv.copyMakeBorder(x, 1, 2, 3, 4, cv.BORDER_CONSTANT, value=70),
+        lambda x: cv.threshold(x, 90.5, 200, cv.THRESH_TRUNC)[1],
+    ):
+        found, expected = call(other), call(image)
+        assert found.dtype == expected.dtype and found.dtype.isnative
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_so_many_calls_were_compared():
     assert calls >= 2000, calls

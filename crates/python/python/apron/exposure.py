@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from . import _apron
-from ._foreign import Foreign, as_array, beside, computed, on_host
+from ._foreign import Foreign, as_array, beside, computed, in_order, on_host
 from ._histograms import histogram
 
 __all__ = ["equalize_hist", "match_histograms"]
@@ -34,7 +34,7 @@ def equalize_hist(image, nbins=256, mask=None):
     array([[0.25, 0.75],
            [0.75, 1.  ]])
     """
-    image = as_array(image)
+    image = in_order(as_array(image))
     if isinstance(image, Foreign):
         counted = image if mask is None else as_array(image.native[beside(image, mask, "mask").native != 0])
     else:
