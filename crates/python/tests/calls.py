@@ -33,7 +33,7 @@ CALLS = [
 #: Of images of shape (height, width) or (height, width, channels).
 IMAGES = [
     lambda x: cv.filter2D(x, -1, np.arange(6.0).reshape(2, 3) / 8, delta=3),
-    lambda x: cv.filter2D(x, cv.CV_32F, np.arange(6.0), anchor=(0, 1), borderType=cv.BORDER_CONSTANT),
+    lambda x: cv.filter2D(x, cv.CV_32F, np.arange(6.0), anchor=(1, 0), borderType=cv.BORDER_CONSTANT),
     lambda x: cv.sepFilter2D(x, -1, np.array([1.0, 2, 1]) / 4, np.array([0.5, 0.5])),
     lambda x: cv.GaussianBlur(x, (5, 7), 1.2),
     lambda x: cv.GaussianBlur(x, (1, 1), 1.2),

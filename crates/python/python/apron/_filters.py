@@ -12,7 +12,7 @@ from ._arguments import MODES, check_mode, groups, output_of, stored
 from ._foreign import Foreign
 
 #: Most taps along an axis.
-_MOST_TAPS = 1 << 16
+MAX_TAPS = 1 << 16
 
 
 @functools.lru_cache(maxsize=1024)
@@ -238,8 +238,8 @@ def mean_pass(axis, size, origin, mode):
     if size < 1:
         raise RuntimeError(f"incorrect filter size: it is {size}, but must be 1 or more")
     size = operator.index(size)
-    if size > _MOST_TAPS:
-        raise ValueError(f"apron: size is {size}, but must be 1 to {_MOST_TAPS}")
+    if size > MAX_TAPS:
+        raise ValueError(f"apron: size is {size}, but must be 1 to {MAX_TAPS}")
     if not 0 <= size // 2 + origin < size:
         raise ValueError(f"invalid origin: it is {origin}, but must be {-(size // 2)} to {(size - 1) // 2}")
     return (axis, size, origin, check_mode(mode))
