@@ -100,6 +100,15 @@ def test_histograms(dtype, seed):
                 np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (6, 1), (1, 6), (5,), ()])
+def test_weights_of_another_shape_are_refused(shape):
+    rows, weights = np.random.default_rng(5).random((6, 2)), np.ones(shape)
+    for of in (np, apron):
+        for call in (lambda: of.histogramdd(rows, 2, weights=weights), lambda: of.histogram2d(*rows.T, 2, weights=weights)):
+            with pytest.raises(ValueError, match="object|weights"):
+                call()
+
+
 @pytest.mark.filterwarnings("error")
 def test_samples_and_weights_of_bool_and_masked_samples():
     random = np.random.default_rng(10)

@@ -65,7 +65,7 @@ def _values_counted(values, weights, minlength):
         return values.of_host(np.concatenate([kept, np.zeros(count - len(kept), kept.dtype)]))
     if not values.size:
         return values.of_host(np.zeros(minlength, np.int64))
-    weights = None if weights is None else weights_of_foreign(values, weights, values.size).given()
+    weights = None if weights is None else weights_of_foreign(values, weights, values.shape).given()
     return values.of_host(_apron.histogram(values.given(), np.arange(count + 1.0), True, weights))
 
 
