@@ -68,6 +68,7 @@ BYTES = [
     lambda x: cv.createCLAHE(3.0, (2, 3)).apply(x[:, :, 0]),
     lambda x: cv.threshold(x[:, :, 0], 0, 255, cv.THRESH_BINARY | cv.THRESH_OTSU)[1],
     lambda x: exposure.match_histograms(x[:9], x[9:], channel_axis=-1),
+    lambda x: exposure.match_histograms(x[:9], x[9:18], channel_axis=0),
     lambda x: exposure.match_histograms(x[:9], x[9:]),
     lambda x: apron.bincount(x.reshape(-1)),
     lambda x: apron.bincount(x.reshape(-1), minlength=300),
