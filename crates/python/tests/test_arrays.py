@@ -226,6 +226,31 @@ def test_samples_that_are_no_numbers_are_cast_as_in_scipy(seed):
                     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8", "c16"])
+@pytest.mark.parametrize("cval", [0.0, -1e300, 1e39])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
+def test_weights_and_constants_beyond_f32(dtype, cval):
+    random = np.random.default_rng(3)
+    for shape in [(7,), (4, 5), (3, 4, 2)]:
+        image = (random.random(shape) * 90).astype(dtype)
+        # Large ones times a large constant are beyond f64.
+        for weights in ([1.0, 2, 3], *([[1e39, 0, -1e300]] if cval == 0 else [])):
+            mask = np.ones([2] * (len(shape) - 1) + [1]) * weights
+            for output in ["c16"] if dtype == "c16" else ["f4", "f8"]:
+                for mode in ("nearest", "constant"):
+                    options = dict(output=output, mode=mode, cval=cval)
+                    for call in (
+                        lambda of: of.correlate1d(image, weights, **options),
+                        lambda of: of.correlate(image, mask, **options),
+                        lambda of: of.gaussian_filter(image, 1.0, **options),
+                    ):
+                        np.testing.assert_allclose(call(own), call(theirs), rtol=1e-5 if "f4" in (dtype, output) else 1e-12, atol=1e-5)
+    for weights in ([np.inf], [np.nan]):
+        for call in (own.correlate1d, own.convolve):
+            with pytest.raises(ValueError, match="tap is (inf|NaN), but must be finite"):
+                call(np.ones(3), weights)
+
+
 @pytest.mark.parametrize(
     "call, error, part",
     [

@@ -55,6 +55,23 @@ def test_deltas_that_are_no_numbers(dtype, depth, delta):
         np.testing.assert_array_equal(call(cv), call(cv2))
 
 
+def test_kernels_of_f64_may_be_beyond_f32():
+    image = np.random.default_rng(4).random((5, 6))
+    row, column = np.array([1e300, -1e39, 3]), np.array([1e-9, 1e39, 0])
+    image[2, 3] = np.inf
+    for call in (
+        lambda of: of.filter2D(image, -1, np.full((3, 3), 1e39)),
+        lambda of: of.filter2D(image, -1, np.array([[1e300, 0, 3], [0, 0, 1e39]]), delta=3),
+        lambda of: of.sepFilter2D(image, -1, row / 1e50, column),
+        lambda of: of.Laplacian(image, -1, scale=1e200),
+    ):
+        np.testing.assert_allclose(call(cv), call(cv2), rtol=1e-12)
+    for kernel in ([[1e39]], [[np.inf]], [[np.nan]]):
+        samples = image.astype("f4") if kernel == [[1e39]] else image
+        with pytest.raises(ValueError, match="tap is (inf|NaN), but must be finite"), np.errstate(over="ignore"):
+            cv.filter2D(samples, -1, np.array(kernel))
+
+
 def test_a_kernel_of_one_axis_is_a_row():
     image, kernel = np.random.default_rng(2).random((6, 7)).astype("f4"), np.array([1, 2, 4, 3], np.float32)
     for anchor in ((-1, -1), (3, 0)):

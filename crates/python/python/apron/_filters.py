@@ -11,6 +11,9 @@ from . import _apron
 from ._arguments import MODES, check_mode, groups, output_of, stored
 from ._foreign import Foreign
 
+#: The largest number of f32: compiled taps and constants beside samples of other types than f64 are up to it.
+_MOST_SINGLE = float(np.finfo(np.float32).max)
+
 #: Most taps along an axis.
 MAX_TAPS = 1 << 16
 
@@ -40,10 +43,18 @@ class Plan:
     def __init__(self, passes, cval):
         self.passes, self.cval = passes, cval
         is_real = not isinstance(cval, complex) and np.ndim(cval) == 0 and not np.iscomplexobj(cval)
-        self.compiled = self.compile(cval) if is_real and math.isfinite(cval) else None
+        try:
+            self.compiled = self.compile(cval) if is_real and abs(cval) <= _MOST_SINGLE else None
+        except ValueError:
+            if not self.has_large_taps():
+                raise
+            self.compiled = None
 
     def compile(self, cval):
         return _apron.Passes([(axis, taps, origin, mode, float(cval)) for axis, taps, origin, mode in self.passes])
+
+    def has_large_taps(self):
+        return any(factor_of(taps) != 1 for _, taps, _, _ in self.passes)
 
     def real(self, input, dtype, cval, device=None):
         """Filters a real array."""
@@ -51,6 +62,8 @@ class Plan:
             return _apron.separable(input, dtype, self.compiled, device)
         if not math.isfinite(cval):
             return _beside_infinity(input, dtype, self.passes, float(cval), device)
+        if self.has_large_taps() or (abs(cval) > _MOST_SINGLE and input.dtype != np.float64):
+            return _in_doubles(input, dtype, self.passes, float(cval), device)
         return _apron.separable(input, dtype, self.compile(cval), device)
 
 
@@ -99,6 +112,24 @@ def _beside_infinity(input, dtype, passes, cval, device):
     return input
 
 
+def factor_of(taps):
+    """Returns a power of 2 that makes finite taps beyond f32 of numbers within; 1 for others."""
+    most = 0.0 if isinstance(taps, int) else float(np.abs(taps).max(initial=0.0))
+    return 2.0 ** (127 - math.frexp(most)[1]) if _MOST_SINGLE < most < math.inf else 1.0
+
+
+def _in_doubles(input, dtype, passes, cval, device):
+    """Filters axis by axis in f64, what taps or a constant beyond f32 need, and stores in the result's type, as SciPy."""
+    for axis, taps, origin, mode in passes:
+        factor = factor_of(taps)
+        taps = taps if factor == 1 else taps * factor
+        samples = np.asarray(input, np.float64)
+        sums = _apron.separable(samples, samples.dtype, _apron.Passes([(axis, taps, origin, mode, cval)]), device)
+        with np.errstate(over="ignore"):
+            input = _cast(sums / factor, dtype, device)
+    return input
+
+
 def dense(input, dtype, weights, origins, mode, cval, device=None):
     """Correlates an array with a mask of as many axes."""
     cval = float(cval)
@@ -124,6 +155,8 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         inside = tuple(slice(taps, taps + length) for taps, length in zip(weights.shape, input.shape))
         return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
 
+    if abs(cval) > _MOST_SINGLE and mode.endswith("constant"):
+        input = np.asarray(input, np.float64)
     if input.dtype.kind == "f" and dtype.kind in "biu" and not (math.isfinite(input.min()) and math.isfinite(input.max())):
         return _cast(dense(input, np.dtype(np.float64), weights, origins, mode, cval, device), dtype, device)
 
@@ -131,8 +164,17 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
         return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
 
+    try:
+        result = correlate(input, weights)
+    except ValueError:
+        if (factor := factor_of(weights)) == 1:
+            raise
+        samples = np.asarray(input, np.float64)
+        sums = dense(samples, samples.dtype, weights * factor, origins, mode, cval, device)
+        with np.errstate(over="ignore"):
+            return _cast(sums / factor, dtype, device)
     return without_taps_of_0(
-        correlate(input, weights),
+        result,
         input,
         weights,
         correlate,

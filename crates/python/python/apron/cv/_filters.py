@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _apron
 from .._arguments import check_real, check_rounded
-from .._filters import MAX_TAPS, without_taps_of_0
+from .._filters import MAX_TAPS, factor_of, without_taps_of_0
 from .._foreign import Foreign, as_array, computed
 from .._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
 from ._images import (
@@ -63,6 +63,9 @@ def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
     if not math.isfinite(delta := _delta_of(delta, image, dtype)):
         return _shifted(_separable(image, dtype, x, y, anchor, 0.0, mode, dst, scale), delta)
     x, y = (np.ascontiguousarray(taps, np.float64).reshape(-1) for taps in (x, y))
+    # OpenCV's taps of f64 may be beyond f32.
+    factors = factor_of(x), factor_of(y)
+    x, y, scale = x * factors[0], y * factors[1], scale / factors[0] / factors[1]
     at = anchor_of(anchor, len(x), len(y))
     is_single = image.dtype.itemsize <= 4 and dtype.itemsize <= 4
     skipped = _skipped(x, at[0], is_single and len(x) <= 5, True), _skipped(y, at[1], True, False)
@@ -111,8 +114,10 @@ def _dense(image, dtype, mask, anchor, delta, mode, dst):
     anchor = anchor_of(anchor, width, height)
 
     def correlate(samples, taps, dtype=dtype, delta=delta, output=None):
-        window = (np.ascontiguousarray(taps, np.float64).reshape(-1), width, height)
-        return _apron.planar(samples, dtype, window, 1.0, delta, anchor, mode, output=output)
+        # OpenCV's taps of f64 may be beyond f32.
+        factor = factor_of(taps)
+        window = (np.ascontiguousarray(taps * factor, np.float64).reshape(-1), width, height)
+        return _apron.planar(samples, dtype, window, 1.0 / factor, delta, anchor, mode, output=output)
 
     def run(samples, output=None):
         result = correlate(samples, mask, output=output)
