@@ -8,7 +8,8 @@ All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, f
 axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` leave out
 samples under weights of 0 that are NaN or infinite, and all other filters make NaN of them; on a GPU, where nobody waits to see
 whether there are any, they make the sum NaN everywhere. Beside NaN and infinities means are of their windows: SciPy's running sums
-keep them up to the end of the line. Weights that are integers of 64 bits are refused where f64 does not hold them.
+keep them up to the end of the line. Weights that are integers of 64 bits are refused where f64 does not hold them, and so are more
+than 65,536 weights along an axis, among them those of a Gaussian, and of three axes more than 65,536 rows in all planes.
 
 Arrays of CuPy and PyTorch stay where they are, and their results are arrays of the same library: on a GPU, work is enqueued on the
 current stream, and nobody waits. There, complex numbers are missing.
