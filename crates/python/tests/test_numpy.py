@@ -44,6 +44,22 @@ def test_percentiles_have_the_type_of_numpys(q):
         np.testing.assert_allclose(found, expected, rtol=2e-7 if type(q) in (int, float) else 0)
 
 
+def test_percentiles_of_more_samples_than_a_row_has():
+    # No memory is taken by the zeros.
+    samples = np.zeros((1 << 30) + 2, np.uint8)
+    samples[:4096], samples[-1] = 7, 9
+    assert apron.percentile(samples, [0, 50, 100]).tolist() == [0, 0, 9]
+    # Of numbers of samples with factors, and of primes and twice a prime, which are left to NumPy.
+    for length, is_found in [(1, True), ((1 << 30) + 2, True), (1073741827, False), (1000003 << 12, True), (2 * 1073741827, False)]:
+        assert apron._apron.has_percentiles(length) == is_found, length
+
+
+def test_places_are_found_part_by_part():
+    samples = np.arange((1 << 24) + 3, dtype=np.int32).astype(np.float32)
+    edges = [5.0, 2.0**24 - 1, 2.0**24 + 1]
+    np.testing.assert_array_equal(apron.digitize(samples, edges), np.digitize(samples, edges))
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("seed", range(4))
 def test_digitize(dtype, seed):

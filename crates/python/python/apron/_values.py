@@ -101,6 +101,8 @@ def percentile(
     of_all = axis is None and out is None and method == "linear" and not keepdims and weights is None
     # NumPy divides by 100 in the type of q: in f32, places in a long array are rounded.
     is_double = asked.dtype.kind in "iu" or asked.dtype == np.float64
+    # A long array is an image of rows, which a prime number of samples is not.
+    is_plain = is_plain and (array.size < 1 << 30 or _apron.has_percentiles(array.size))
     if not (is_plain and of_all and array.size and is_double and np.all((asked >= 0) & (asked <= 100))):
         return _percentile(
             a, q, axis, out, overwrite_input, method, keepdims, **({} if weights is None else {"weights": weights})
