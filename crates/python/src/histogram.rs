@@ -1,9 +1,9 @@
 //! Histograms, percentiles and bin numbers of samples, between edges that follow NumPy's rules.
 
-use crate::array::{Array, Samples, numbers, side};
+use crate::array::{Array, Samples, numbers};
 use crate::device::{Device, work};
 use crate::operand::{Input, Operand};
-use apron::{Binning, Bins, DeviceImage, Edges, PixelType, Result, Shape, Source, Statistics, Table};
+use apron::{Binning, Bins, DeviceImage, Edges, MAX_SIDE, PixelType, Result, Shape, Source, Statistics, Table};
 use apron_core::each_type;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,6 +16,9 @@ const ROW: usize = 4096;
 /// Samples per block of a sum of weights: each block is summed from 0, and then added to the sum, in NumPy and in
 /// Apron.
 const BLOCK: usize = 65_536;
+
+/// Samples whose places are found at a time.
+const PART: usize = 1 << 24;
 
 /// Returns the bins between edges: bins of equal width if `even` is set and the edges are those of such bins in the
 /// sample type.
@@ -183,6 +186,28 @@ pub(crate) fn histogramdd<'py>(
     Ok(numbers(py, cells))
 }
 
+/// Returns the sides of an image of so many samples, of rows as short as threads share them; of one row, which may be too
+/// long, where the length has no factor of 65,536 or less that makes other sides.
+fn rows(length: usize) -> (u32, u32) {
+    let of = |width: usize, height: usize| (u32::try_from(width).unwrap_or(u32::MAX), height as u32);
+    let most = MAX_SIDE as usize;
+    if length < 2 * BLOCK || (!length.is_multiple_of(ROW) && length <= most) {
+        return of(length, 1);
+    }
+    let width = (ROW..=BLOCK).find(|&width| length.is_multiple_of(width) && length / width <= most);
+    let height = || (2..ROW).find(|&height| length.is_multiple_of(height) && length / height <= most);
+    match width {
+        Some(width) => of(width, length / width),
+        None => height().map_or_else(|| of(length, 1), |height| of(length / height, height)),
+    }
+}
+
+/// Whether the percentiles of so many samples can be found: else they are no image.
+#[pyfunction]
+pub(crate) fn has_percentiles(length: usize) -> bool {
+    rows(length).0 <= MAX_SIDE
+}
+
 /// Finds percentiles by `numpy.percentile`'s linear method, in f64.
 ///
 /// Parameters
@@ -201,10 +226,7 @@ pub(crate) fn percentiles<'py>(
     let array = Operand::take(input)?;
     let device = array.device(py, device)?;
     let (samples, length) = (array.input(&device)?, array.len());
-    let (width, height) = match length.is_multiple_of(ROW) {
-        true if length >= 2 * BLOCK => (ROW as u32, side(length / ROW)?),
-        _ => (side(length)?, 1),
-    };
+    let (width, height) = rows(length);
     let mut found = array.work(py, length, || {
         samples.into_image(Shape::new(width, height, 1)?, |image| device.percentiles(image, percentiles).run())
     })?;
@@ -242,7 +264,6 @@ pub(crate) fn places<'py>(
     let (array, bins) = (Array::take(input)?, bins.as_slice()?);
     let samples = array.samples()?;
     let found = work(py, samples.len(), || {
-        let image = samples.image(u32::try_from(samples.len()).unwrap_or(u32::MAX), 1, 1)?;
         let place = |sample: f64| {
             let is_before = |edge: &f64| match right {
                 // NaN is beyond all edges.
@@ -251,10 +272,16 @@ pub(crate) fn places<'py>(
             };
             bins.partition_point(is_before) as i64
         };
-        Ok(each_type!(image, image => {
-            let samples = image.packed();
-            samples.par_iter().with_min_len(ROW).map(|&sample| place(as_f64(sample))).collect::<Vec<i64>>()
-        }))
+        // One after the other: an image has at most 2^30 - 1 samples in a row.
+        let mut found = Vec::with_capacity(samples.len());
+        for from in (0..samples.len()).step_by(PART) {
+            let part = samples.part(from, (from + PART).min(samples.len()));
+            each_type!(part.image(part.len() as u32, 1, 1)?, image => {
+                let samples = image.packed();
+                found.par_extend(samples.par_iter().with_min_len(ROW).map(|&sample| place(as_f64(sample))));
+            });
+        }
+        Ok(found)
     })?;
     Ok(numbers(py, found))
 }

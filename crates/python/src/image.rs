@@ -3,11 +3,12 @@
 use crate::array::{Array, into_array, numbers, side};
 use crate::device::{Device, own_gpu, work};
 use crate::error::raised;
+use crate::given::{Whole, items};
 use crate::gpu_array::{GpuArray, typestr};
 use crate::options::Options;
 use crate::planar::image_shape;
 use apron::filters::Parameter;
-use apron::{AnyImage, Bins, DeviceImage, DeviceName, Formula, Mask, Report, Taps, filters};
+use apron::{AnyImage, Bins, DeviceImage, DeviceName, Formula, MAX_MASK_SIDE, MAX_SIDE, Mask, Report, Taps, filters};
 use numpy::{Ix1, Ix2, PyReadonlyArray, PyUntypedArray, ndarray::Dimension};
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -54,6 +55,9 @@ pub(crate) struct Image {
     /// Whether arrays made from the image have an axis of channels.
     pub(crate) has_channels: bool,
 }
+
+/// Most bins of a histogram.
+const MAX_BINS: i64 = 1 << 24;
 
 /// Refuses a GPU in a process that was forked from one that has used it.
 pub(crate) fn check(device: &apron::Device) -> PyResult<()> {
@@ -147,7 +151,10 @@ impl Image {
     }
 
     /// Returns a part of the image that shares the image's memory: kernels read it in place, with its own borders.
-    fn region(&self, x: u32, y: u32, width: u32, height: u32) -> PyResult<Image> {
+    fn region(&self, x: Whole, y: Whole, width: Whole, height: Whole) -> PyResult<Image> {
+        let most = MAX_SIDE.into();
+        let (x, y) = (x.within("x", 0, most)?, y.within("y", 0, most)?);
+        let (width, height) = (width.within("width", 1, most)?, height.within("height", 1, most)?);
         Ok(self.with(self.image.region(x, y, width, height).map_err(raised)?))
     }
 
@@ -195,7 +202,7 @@ impl Image {
     ///
     /// Parameters
     /// ----------
-    /// sigma : float or (float, float)
+    /// sigma : float, or sequence of two
     ///     Standard deviation in pixels, or one along x and one along y.
     /// truncate : float
     ///     Radius of the Gaussian, in standard deviations.
@@ -203,13 +210,13 @@ impl Image {
     fn gaussian(
         &self,
         py: Python<'_>,
-        sigma: Sigmas,
+        sigma: &Bound<'_, PyAny>,
         truncate: f64,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Image> {
-        let (x, y) = match sigma {
-            Sigmas::Both(sigma) => (sigma, sigma),
-            Sigmas::Each(x, y) => (x, y),
+        let [x, y] = match sigma.extract::<f64>() {
+            Ok(both) => [both, both],
+            Err(_) => items(sigma, "sigma", "a number, or one along x and one along y")?,
         };
         let taps = |sigma| filters::gaussian(sigma, truncate).map_err(raised);
         self.apply(py, Formula::Separable(taps(x)?, taps(y)?), options)
@@ -217,7 +224,15 @@ impl Image {
 
     /// Averages over windows of `width` x `height` pixels.
     #[pyo3(signature = (width, height, **options))]
-    fn r#box(&self, py: Python<'_>, width: u32, height: u32, options: Option<&Bound<'_, PyDict>>) -> PyResult<Image> {
+    fn r#box(
+        &self,
+        py: Python<'_>,
+        width: Whole,
+        height: Whole,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Image> {
+        let most = MAX_MASK_SIDE.into();
+        let (width, height) = (width.within("width", 1, most)?, height.within("height", 1, most)?);
         self.apply(py, Formula::Mean(width, height), options)
     }
 
@@ -258,17 +273,21 @@ impl Image {
     /// range : (float, float), optional
     ///     By default the range of the type for bytes, otherwise from the least to the largest sample.
     /// per_channel : bool
-    #[pyo3(signature = (bins = 256, range = None, per_channel = false))]
+    #[pyo3(
+        signature = (bins = Whole::Number(256), range = None, per_channel = false),
+        text_signature = "($self, bins=256, range=None, per_channel=False)"
+    )]
     fn histogram<'py>(
         &self,
         py: Python<'py>,
-        bins: u32,
+        bins: Whole,
         range: Option<(f64, f64)>,
         per_channel: bool,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         check(&self.device)?;
+        let bins: usize = bins.within("number of bins", 1, MAX_BINS)?;
         let count = || {
-            let histogram = self.device.histogram(&self.image).bins(Bins { count: bins as usize, range });
+            let histogram = self.device.histogram(&self.image).bins(Bins { count: bins, range });
             histogram.per_channel(per_channel).run()
         };
         let found = work(py, self.cost(4), count)?;
@@ -280,14 +299,6 @@ impl Image {
     fn __repr__(&self) -> String {
         format!("Image({:?}, {}, {})", self.sides(), self.image.pixel_type(), self.device.name())
     }
-}
-
-/// A standard deviation for both axes, or one for x and one for y.
-#[derive(FromPyObject)]
-enum Sigmas {
-    #[pyo3(transparent)]
-    Both(f64),
-    Each(f64, f64),
 }
 
 impl Image {

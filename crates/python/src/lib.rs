@@ -8,6 +8,7 @@ mod chain;
 mod device;
 mod error;
 mod filter;
+mod given;
 mod gpu_array;
 mod histogram;
 mod image;
@@ -28,7 +29,7 @@ mod _apron {
     #[pymodule_export]
     use super::gpu_array::GpuArray;
     #[pymodule_export]
-    use super::histogram::{extremes, histogram, histogramdd, percentiles, places};
+    use super::histogram::{extremes, has_percentiles, histogram, histogramdd, percentiles, places};
     #[pymodule_export]
     use super::image::{Image, named_filters};
     #[pymodule_export]

@@ -2,11 +2,14 @@
 
 use crate::array::pixel_type;
 use crate::error::raised;
-use apron::{Borders, Error, Extent, FilterBuilder, Method, Overflow, PixelType, Region, Rounding};
+use crate::given::{Whole, items};
+use apron::{
+    Borders, Error, Extent, FilterBuilder, MAX_MASK_SIDE, MAX_SIDE, Method, Overflow, PixelType, Region, Rounding,
+};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use std::str::FromStr;
 
 /// The options of a filter.
@@ -48,7 +51,7 @@ impl Options {
                     options.overflow =
                         one_of("overflow", &value, &[("saturate", Overflow::Saturate), ("wrap", Overflow::Wrap)])?;
                 }
-                "anchor" => options.anchor = value.extract()?,
+                "anchor" => options.anchor = if value.is_none() { None } else { Some(anchor(&value)?) },
                 "method" => options.method = Some(parsed(&value)?),
                 "tolerance" => options.tolerance = value.extract()?,
                 "variant" => options.variant = value.extract()?,
@@ -90,9 +93,23 @@ fn one_of<T: Copy>(what: &str, value: &Bound<'_, PyAny>, all: &[(&str, T)]) -> P
     })
 }
 
+fn anchor(value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
+    let [x, y]: [Whole; 2] = items(value, "anchor", "two whole numbers: x and y")?;
+    let last = (MAX_MASK_SIDE - 1).into();
+    Ok((x.within("x of the anchor", 0, last)?, y.within("y of the anchor", 0, last)?))
+}
+
 fn extent(value: &Bound<'_, PyAny>) -> PyResult<Extent> {
-    if let Ok((x, y, width, height)) = value.extract() {
-        return Ok(Extent::Region(Region { x, y, width, height }));
+    if value.is_instance_of::<PyString>() {
+        return one_of("extent", value, &[("same", Extent::Same), ("full", Extent::Full)]);
     }
-    one_of("extent", value, &[("same", Extent::Same), ("full", Extent::Full)])
+    let names = "\"same\", \"full\" or four whole numbers: x, y, width and height";
+    let [x, y, width, height]: [Whole; 4] = items(value, "extent", names)?;
+    let most = MAX_SIDE.into();
+    Ok(Extent::Region(Region {
+        x: x.within("x of the extent", i32::MIN.into(), i32::MAX.into())?,
+        y: y.within("y of the extent", i32::MIN.into(), i32::MAX.into())?,
+        width: width.within("width of the extent", 1, most)?,
+        height: height.within("height of the extent", 1, most)?,
+    }))
 }

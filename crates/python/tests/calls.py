@@ -33,7 +33,7 @@ CALLS = [
 #: Of images of shape (height, width) or (height, width, channels).
 IMAGES = [
     lambda x: cv.filter2D(x, -1, np.arange(6.0).reshape(2, 3) / 8, delta=3),
-    lambda x: cv.filter2D(x, cv.CV_32F, np.arange(6.0), anchor=(0, 1), borderType=cv.BORDER_CONSTANT),
+    lambda x: cv.filter2D(x, cv.CV_32F, np.arange(6.0), anchor=(1, 0), borderType=cv.BORDER_CONSTANT),
     lambda x: cv.sepFilter2D(x, -1, np.array([1.0, 2, 1]) / 4, np.array([0.5, 0.5])),
     lambda x: cv.GaussianBlur(x, (5, 7), 1.2),
     lambda x: cv.GaussianBlur(x, (1, 1), 1.2),
@@ -68,6 +68,7 @@ BYTES = [
     lambda x: cv.createCLAHE(3.0, (2, 3)).apply(x[:, :, 0]),
     lambda x: cv.threshold(x[:, :, 0], 0, 255, cv.THRESH_BINARY | cv.THRESH_OTSU)[1],
     lambda x: exposure.match_histograms(x[:9], x[9:], channel_axis=-1),
+    lambda x: exposure.match_histograms(x[:9], x[9:18], channel_axis=0),
     lambda x: exposure.match_histograms(x[:9], x[9:]),
     lambda x: apron.bincount(x.reshape(-1)),
     lambda x: apron.bincount(x.reshape(-1), minlength=300),

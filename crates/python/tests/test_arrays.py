@@ -210,6 +210,47 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
                 np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_samples_that_are_no_numbers_are_cast_as_in_scipy(seed):
+    random = np.random.default_rng(seed)
+    image = (random.random(random.integers(1, 6, 1 + seed % 4)) * 9).astype(random.choice(["f4", "f8"]))
+    for value in random.permutation([np.nan, np.inf, -np.inf])[: random.integers(1, 4)]:
+        image[tuple(random.integers(0, image.shape))] = value
+    weights = random.integers(-1, 2, random.integers(1, 4, image.ndim))
+    for samples in (image, (np.nan_to_num(image) % 9).astype("i4")):
+        for options in (dict(mode="reflect"), *(dict(mode="constant", cval=cval) for cval in (2.0, np.inf, np.nan))):
+            for dtype in map(np.dtype, TYPES[:-2]):
+                for name in ("correlate", "convolve"):
+                    found, expected = (getattr(of, name)(samples, weights, output=dtype, **options) for of in (own, theirs))
+                    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8", "c16"])
+@pytest.mark.parametrize("cval", [0.0, -1e300, 1e39])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
+def test_weights_and_constants_beyond_f32(dtype, cval):
+    random = np.random.default_rng(3)
+    for shape in [(7,), (4, 5), (3, 4, 2)]:
+        image = (random.random(shape) * 90).astype(dtype)
+        # Large ones times a large constant are beyond f64.
+        for weights in ([1.0, 2, 3], *([[1e39, 0, -1e300]] if cval == 0 else [])):
+            mask = np.ones([2] * (len(shape) - 1) + [1]) * weights
+            for output in ["c16"] if dtype == "c16" else ["f4", "f8"]:
+                for mode in ("nearest", "constant"):
+                    options = dict(output=output, mode=mode, cval=cval)
+                    for call in (
+                        lambda of: of.correlate1d(image, weights, **options),
+                        lambda of: of.correlate(image, mask, **options),
+                        lambda of: of.gaussian_filter(image, 1.0, **options),
+                    ):
+                        np.testing.assert_allclose(call(own), call(theirs), rtol=1e-5 if "f4" in (dtype, output) else 1e-12, atol=1e-5)
+    for weights in ([np.inf], [np.nan]):
+        for call in (own.correlate1d, own.convolve):
+            with pytest.raises(ValueError, match="tap is (inf|NaN), but must be finite"):
+                call(np.ones(3), weights)
+
+
 @pytest.mark.parametrize(
     "call, error, part",
     [
@@ -219,6 +260,9 @@ def test_samples_under_taps_of_0_may_be_no_numbers(dtype, seed):
         (lambda: own.correlate1d(np.zeros(3), [1, 2], origin=1), ValueError, "origin is 1, but must be -1 to 0"),
         (lambda: own.correlate1d(np.zeros(3), [1, np.nan]), ValueError, "NaN"),
         (lambda: own.correlate1d(np.zeros(3), []), RuntimeError, "no filter weights"),
+        (lambda: own.correlate1d(np.zeros(3), np.ones(65537)), ValueError, "number of taps is 65537, but must be 1 to 65536"),
+        (lambda: own.gaussian_filter1d(np.zeros(3), 8192), ValueError, "number of taps is 65537, but must be 1 to 65536"),
+        (lambda: own.correlate(np.zeros((3, 3)), np.ones((1, 65537))), ValueError, "width is 65537, but must be 1 to 65536"),
         (lambda: own.uniform_filter1d(np.zeros(3), 0), RuntimeError, "it is 0, but must be 1 or more"),
         (lambda: own.uniform_filter1d(np.zeros(3), 1 << 20), ValueError, "but must be 1 to"),
         (lambda: own.uniform_filter1d(np.zeros(3), 1 << 40), ValueError, "size is 1099511627776, but must be 1 to"),

@@ -92,6 +92,33 @@ def test_results_pickle_and_outputs_are_types():
         apron.dask.sobel(image, output=np.zeros((30, 30)))
 
 
+@pytest.mark.parametrize("name", apron.dask.__all__)
+def test_functions_pickle(name):
+    function = getattr(apron.dask, name)
+    assert pickle.loads(pickle.dumps(function)) is function and function.__module__ == "apron.dask"
+
+
+@pytest.mark.parametrize("name", ["gaussian_filter", "uniform_filter", "laplace", "gaussian_laplace", "gaussian_gradient_magnitude"])
+def test_no_axes_are_filtered(name):
+    x = np.random.default_rng(3).random((9, 7))
+    options = {"sigma": 1.0} if name.startswith("gaussian") else {}
+    # Of no axes there are no derivatives, and so nothing is blurred.
+    for mode in ("reflect", "wrap"):
+        found = getattr(apron.dask, name)(da.from_array(x, (4, 3)), axes=(), mode=mode, **options).compute()
+        np.testing.assert_array_equal(found, getattr(ndimage, name)(x, axes=(), mode=mode, **options))
+
+
+def test_chunks_have_to_be_known():
+    x = np.random.default_rng(4).random((30, 5))
+    chosen = da.from_array(x, (8, 5))
+    chosen = chosen[chosen[:, 0] > 0.5]
+    for call in (lambda: apron.dask.gaussian_filter(chosen, 1.0), lambda: apron.dask.correlate1d(chosen, [1, 2], axis=1)):
+        with pytest.raises(ValueError, match=r"shape is \(nan, 5\), but must be known for filters: call compute_chunk_sizes\(\)"):
+            call()
+    found = apron.dask.gaussian_filter(chosen.compute_chunk_sizes(), 1.0).compute()
+    np.testing.assert_array_equal(found, ndimage.gaussian_filter(x[x[:, 0] > 0.5], 1.0))
+
+
 def test_dask_image_filters_by_apron():
     ndfilters = pytest.importorskip("dask_image.ndfilters")
     apron.dask.register()

@@ -73,6 +73,9 @@ class ndarray:
     def reshape(self, *shape):
         return ndarray(self.host.reshape(*shape))
 
+    def swapaxes(self, first, second):
+        return ndarray(self.host.swapaxes(first, second))
+
     def round(self):
         return ndarray(self.host.round())
 
@@ -244,6 +247,13 @@ def test_histograms_and_what_is_missing():
                 np.testing.assert_array_equal(one.host, other)
     with pytest.raises(TypeError, match="must be of the library and place"):
         apron.histogram(ndarray(image), weights=image)
+    for call in (
+        lambda weights: apron.histogram(ndarray(image), weights=weights),
+        lambda weights: apron.histogramdd(ndarray(image.reshape(-1, 1)), weights=weights),
+        lambda weights: apron.bincount(ndarray(np.ones(620, "u1")), weights),
+    ):
+        with pytest.raises(ValueError, match=r"weights are float64\(310, 2\), but must be real numbers of shape \((20, 31|620,)\)"):
+            call(ndarray(np.ones((310, 2))))
     with pytest.raises(TypeError, match="bins is 'auto'"):
         apron.histogram(ndarray(image), "auto")
     with pytest.raises(TypeError, match="by the linear method"):

@@ -49,6 +49,18 @@ def test_filters_are_scipys(device, samples):
     np.testing.assert_allclose(blurred, expected, rtol=1e-12)
 
 
+def test_pairs_are_any_sequences(device, samples):
+    image = device.upload(samples)
+    expected = image.gaussian((1.5, 0.5)).download()
+    for sigma in ([1.5, 0.5], np.array([1.5, 0.5]), np.float32([1.5, 0.5])):
+        np.testing.assert_array_equal(image.gaussian(sigma).download(), expected)
+    options = dict(anchor=(0, 2), extent=(-1, 0, 5, 4))
+    given = {name: np.array(value) for name, value in options.items()}
+    np.testing.assert_array_equal(image.box(3, 3, **given).download(), image.box(3, 3, **options).download())
+    np.testing.assert_array_equal(image.box(3, 3, anchor=None).download(), image.box(3, 3).download())
+    assert len(image.histogram()[0]) == len(image.histogram(np.int16(256))[0]) == 256
+
+
 def test_options_by_hand(device):
     image = device.upload(np.array([[1, 2, 4]], np.uint8))
     row = lambda **options: image.correlate([[-1, 0, 1]], **options).download().tolist()  # noqa: E731
@@ -155,6 +167,22 @@ def test_exceptions_of_recorded_functions_are_raised(device, samples):
         (lambda image: image.box(3, 3, dtype="c8"), TypeError, "complex64"),
         (lambda image: image.box(3, 3, extent="whole"), ValueError, "same or full"),
         (lambda image: image.correlate([1, 2]), ValueError, "axes, but must have 2"),
+        (lambda image: image.histogram(-3), ValueError, "number of bins is -3, but must be 1 to 16777216"),
+        (lambda image: image.histogram(1 << 70), ValueError, "number of bins is 1180591620717411303424, but must be 1 to"),
+        (lambda image: image.region(-1, 0, 1, 1), ValueError, "x is -1, but must be 0 to 1073741823"),
+        (lambda image: image.region(0, 0, 1, 1 << 40), ValueError, "height is 1099511627776, but must be 1 to 1073741823"),
+        (lambda image: image.box(-1, 3), ValueError, "width is -1, but must be 1 to 65536"),
+        (lambda image: image.box(3, 1 << 40), ValueError, "height is 1099511627776, but must be 1 to 65536"),
+        (lambda image: image.box(2.5, 3), TypeError, "float"),
+        (lambda image: image.box(3, 3, anchor=(-1, -1)), ValueError, "x of the anchor is -1, but must be 0 to 65535"),
+        (lambda image: image.box(3, 3, anchor=3), TypeError, "anchor is 3, but must be two whole numbers: x and y"),
+        (lambda image: image.box(3, 3, anchor=(1, 1, 1)), ValueError, r"anchor is \(1, 1, 1\), but must be two whole numbers"),
+        (lambda image: image.box(3, 3, extent=(0, 0, -3, 3)), ValueError, "width of the extent is -3, but must be 1 to"),
+        (lambda image: image.box(3, 3, extent=(0, 1 << 31, 3, 3)), ValueError, "y of the extent is 2147483648, but must be -2"),
+        (lambda image: image.box(3, 3, extent=(0, 0, 3)), ValueError, r'extent is \(0, 0, 3\), but must be "same", "full" or four'),
+        (lambda image: image.gaussian([1, 2, 3]), ValueError, r"sigma is \[1, 2, 3\], but must be a number, or one along x and"),
+        (lambda image: image.gaussian("wide"), TypeError, "sigma is 'wide', but must be a number, or one along x and one along y"),
+        (lambda image: image.gaussian([1, "wide"]), TypeError, r"sigma is \[1, 'wide'\], but must be"),
         (lambda image: image.correlate(np.ones((3, 3)), variant="best"), Exception, "best"),
         (lambda image: np.asarray(image, copy=False), ValueError, "copy is False"),
     ],

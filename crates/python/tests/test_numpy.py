@@ -44,6 +44,22 @@ def test_percentiles_have_the_type_of_numpys(q):
         np.testing.assert_allclose(found, expected, rtol=2e-7 if type(q) in (int, float) else 0)
 
 
+def test_percentiles_of_more_samples_than_a_row_has():
+    # No memory is taken by the zeros.
+    samples = np.zeros((1 << 30) + 2, np.uint8)
+    samples[:4096], samples[-1] = 7, 9
+    assert apron.percentile(samples, [0, 50, 100]).tolist() == [0, 0, 9]
+    # Of numbers of samples with factors, and of primes and twice a prime, which are left to NumPy.
+    for length, is_found in [(1, True), ((1 << 30) + 2, True), (1073741827, False), (1000003 << 12, True), (2 * 1073741827, False)]:
+        assert apron._apron.has_percentiles(length) == is_found, length
+
+
+def test_places_are_found_part_by_part():
+    samples = np.arange((1 << 24) + 3, dtype=np.int32).astype(np.float32)
+    edges = [5.0, 2.0**24 - 1, 2.0**24 + 1]
+    np.testing.assert_array_equal(apron.digitize(samples, edges), np.digitize(samples, edges))
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("seed", range(4))
 def test_digitize(dtype, seed):
@@ -100,6 +116,15 @@ def test_histograms(dtype, seed):
                 np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (6, 1), (1, 6), (5,), ()])
+def test_weights_of_another_shape_are_refused(shape):
+    rows, weights = np.random.default_rng(5).random((6, 2)), np.ones(shape)
+    for of in (np, apron):
+        for call in (lambda: of.histogramdd(rows, 2, weights=weights), lambda: of.histogram2d(*rows.T, 2, weights=weights)):
+            with pytest.raises(ValueError, match="object|weights"):
+                call()
+
+
 @pytest.mark.filterwarnings("error")
 def test_samples_and_weights_of_bool_and_masked_samples():
     random = np.random.default_rng(10)
@@ -128,6 +153,22 @@ def test_histograms_hold_the_least_and_the_largest_of_64_bits(dtype):
         assert apron.histogram2d(x[:500], x[500:], 4)[0].sum() == 500
     # Ends that are given hold what is between them.
     assert apron.histogram(np.array([limits.max], dtype), 1, (0, 5))[0].sum() == 0
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("bins, range", [(3, None), (4, (-9, 99)), ([-9, 0, 2**60, 2**60 + 200], None)])
+def test_both_parts_of_complex_weights_are_summed_in_the_same_bins(dtype, bins, range):
+    # Of 64 bits: f64 has no number between the last two.
+    samples = np.array([0, 1, 2**60, 2**60 + 100])
+    weights = np.array([1 + 2j, 3 + 4j, 5 + 6j, 7 + 8j], dtype)
+    counts, edges = apron.histogram(samples, bins, range, weights=weights)
+    assert counts.dtype == weights.dtype
+    for part in ("real", "imag"):
+        expected = apron.histogram(samples, bins, range, weights=getattr(weights, part))
+        np.testing.assert_array_equal(getattr(counts, part), expected[0])
+        np.testing.assert_array_equal(edges, expected[1])
+    if range is None:
+        assert counts.sum() == weights.sum()
 
 
 @pytest.mark.parametrize("samples_of, edges_of", [(one, other) for one in ("i8", "u8", ">i8", "i4") for other in ("i8", "u8", ">u8")])

@@ -34,9 +34,16 @@ def check_rounded(numbers, what):
         raise ValueError(f"apron: one of the {what} is {one}, but must be an integer that f64 holds, as {int(float(one))}")
 
 
+def check_real(numbers, what):
+    """Refuses complex numbers."""
+    if numbers.dtype.kind == "c":
+        raise TypeError(f"apron: type of the {what} is {numbers.dtype}, but must be real")
+
+
 def doubles(numbers, what):
-    """Returns weights as an array of f64 in C order; integers that f64 would round are refused."""
+    """Returns weights as an array of f64 in C order; complex numbers, and integers that f64 would round, are refused."""
     numbers = np.asarray(numbers)
+    check_real(numbers, what)
     check_rounded(numbers, what)
     return np.asarray(numbers, np.float64, order="C")
 

@@ -11,8 +11,11 @@ from . import _apron
 from ._arguments import MODES, check_mode, groups, output_of, stored
 from ._foreign import Foreign
 
+#: The largest number of f32: compiled taps and constants beside samples of other types than f64 are up to it.
+_MOST_SINGLE = float(np.finfo(np.float32).max)
+
 #: Most taps along an axis.
-_MOST_TAPS = 1 << 16
+MAX_TAPS = 1 << 16
 
 
 @functools.lru_cache(maxsize=1024)
@@ -40,10 +43,18 @@ class Plan:
     def __init__(self, passes, cval):
         self.passes, self.cval = passes, cval
         is_real = not isinstance(cval, complex) and np.ndim(cval) == 0 and not np.iscomplexobj(cval)
-        self.compiled = self.compile(cval) if is_real and math.isfinite(cval) else None
+        try:
+            self.compiled = self.compile(cval) if is_real and abs(cval) <= _MOST_SINGLE else None
+        except ValueError:
+            if not self.has_large_taps():
+                raise
+            self.compiled = None
 
     def compile(self, cval):
         return _apron.Passes([(axis, taps, origin, mode, float(cval)) for axis, taps, origin, mode in self.passes])
+
+    def has_large_taps(self):
+        return any(factor_of(taps) != 1 for _, taps, _, _ in self.passes)
 
     def real(self, input, dtype, cval, device=None):
         """Filters a real array."""
@@ -51,6 +62,8 @@ class Plan:
             return _apron.separable(input, dtype, self.compiled, device)
         if not math.isfinite(cval):
             return _beside_infinity(input, dtype, self.passes, float(cval), device)
+        if self.has_large_taps() or (abs(cval) > _MOST_SINGLE and input.dtype != np.float64):
+            return _in_doubles(input, dtype, self.passes, float(cval), device)
         return _apron.separable(input, dtype, self.compile(cval), device)
 
 
@@ -99,6 +112,24 @@ def _beside_infinity(input, dtype, passes, cval, device):
     return input
 
 
+def factor_of(taps):
+    """Returns a power of 2 that makes finite taps beyond f32 of numbers within; 1 for others."""
+    most = 0.0 if isinstance(taps, int) else float(np.abs(taps).max(initial=0.0))
+    return 2.0 ** (127 - math.frexp(most)[1]) if _MOST_SINGLE < most < math.inf else 1.0
+
+
+def _in_doubles(input, dtype, passes, cval, device):
+    """Filters axis by axis in f64, what taps or a constant beyond f32 need, and stores in the result's type, as SciPy."""
+    for axis, taps, origin, mode in passes:
+        factor = factor_of(taps)
+        taps = taps if factor == 1 else taps * factor
+        samples = np.asarray(input, np.float64)
+        sums = _apron.separable(samples, samples.dtype, _apron.Passes([(axis, taps, origin, mode, cval)]), device)
+        with np.errstate(over="ignore"):
+            input = _cast(sums / factor, dtype, device)
+    return input
+
+
 def dense(input, dtype, weights, origins, mode, cval, device=None):
     """Correlates an array with a mask of as many axes."""
     cval = float(cval)
@@ -117,25 +148,48 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
         filtered = [dense(part, dtype, weights, origins[leading:], mode, cval, device) for part in parts]
         return np.stack(filtered).reshape(input.shape)
     if input.ndim > 3 and groups(weights.shape) > 3:
-        summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
-        return _apron.separable(summed, dtype, _apron.Passes([]), device)
+        return _cast(_by_slices(input, weights, origins, mode, cval, wide[0], device), dtype, device)
     if mode.endswith("constant") and not math.isfinite(cval):
         around = [(taps, taps) for taps in weights.shape]
         wider = np.pad(input.astype(np.float64), around, constant_values=cval)
         inside = tuple(slice(taps, taps + length) for taps, length in zip(weights.shape, input.shape))
         return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
 
+    if abs(cval) > _MOST_SINGLE and mode.endswith("constant"):
+        input = np.asarray(input, np.float64)
+    if input.dtype.kind == "f" and dtype.kind in "biu" and not (math.isfinite(input.min()) and math.isfinite(input.max())):
+        return _cast(dense(input, np.dtype(np.float64), weights, origins, mode, cval, device), dtype, device)
+
     def correlate(input, weights, dtype=dtype, cval=cval):
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
         return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
 
+    try:
+        result = correlate(input, weights)
+    except ValueError:
+        if (factor := factor_of(weights)) == 1:
+            raise
+        samples = np.asarray(input, np.float64)
+        sums = dense(samples, samples.dtype, weights * factor, origins, mode, cval, device)
+        with np.errstate(over="ignore"):
+            return _cast(sums / factor, dtype, device)
     return without_taps_of_0(
-        correlate(input, weights),
+        result,
         input,
         weights,
         correlate,
         lambda samples, taps: correlate(samples, taps, np.dtype(np.float32), 0.0),
     )
+
+
+def _cast(sums, dtype, device):
+    """Casts sums of f64; to integers those that are no numbers, too, as C does on x86-64, and so SciPy."""
+    result = _apron.separable(sums, dtype, _apron.Passes([]), device)
+    if dtype.kind in "biu" and not (are_numbers := np.isfinite(sums)).all():
+        result[~are_numbers] = np.iinfo(dtype).min if dtype in (np.int32, np.int64) else 0
+        if dtype == np.uint64:
+            result[np.isnan(sums)] = 1 << 63
+    return result
 
 
 def without_taps_of_0(result, input, weights, correlate, count, skipped=None):
@@ -226,8 +280,8 @@ def mean_pass(axis, size, origin, mode):
     if size < 1:
         raise RuntimeError(f"incorrect filter size: it is {size}, but must be 1 or more")
     size = operator.index(size)
-    if size > _MOST_TAPS:
-        raise ValueError(f"apron: size is {size}, but must be 1 to {_MOST_TAPS}")
+    if size > MAX_TAPS:
+        raise ValueError(f"apron: size is {size}, but must be 1 to {MAX_TAPS}")
     if not 0 <= size // 2 + origin < size:
         raise ValueError(f"invalid origin: it is {origin}, but must be {-(size // 2)} to {(size - 1) // 2}")
     return (axis, size, origin, check_mode(mode))

@@ -26,6 +26,11 @@ def as_array(array):
     return np.asarray(array)
 
 
+def in_order(array):
+    """Returns an array in the machine's byte order; types in another are not equal to NumPy's."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def _is_on_gpu(array):
     """Whether an array offers DLPack, and is on a CUDA GPU."""
     return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) == 2

@@ -87,8 +87,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weights is not None and weights.shape != samples.shape:
         raise ValueError(f"weights should have the same shape as a: it is {weights.shape}, but must be {samples.shape}")
     if weights is not None and weights.dtype.kind == "c" and np.can_cast(weights.dtype, np.complex128):
-        real, edges = histogram(samples, bins, range, None, weights.real)
-        counts = (real + 1j * histogram(samples, edges, None, None, weights.imag)[0]).astype(weights.dtype)
+        # Both between the same edges, and by the same rule for integers beyond 2^53.
+        (real, edges), (imaginary, _) = (histogram(samples, bins, range, None, part) for part in (weights.real, weights.imag))
+        counts = (real + 1j * imaginary).astype(weights.dtype)
         return (_density(counts, edges) if density else counts), edges
     # With given edges NumPy refuses weights of bool, which have no sums.
     are_summed = are_plain(weights) and not (weights is not None and weights.dtype == bool and np.ndim(bins))
@@ -175,12 +176,13 @@ def _edges_of_foreign(samples, bins, range):
     return _bin_edges(ends, bins, range)
 
 
-def weights_of_foreign(samples, weights, length):
-    """Returns the weights of an array of another library, as f64."""
+def weights_of_foreign(samples, weights, shape):
+    """Returns weights of a shape, in an array of another library, as f64."""
     weights = beside(samples, weights, "weights")
-    if not are_plain(weights) or weights.size != length:
+    if not are_plain(weights) or weights.shape != tuple(shape):
         raise ValueError(
-            f"apron: weights are {weights.dtype}{weights.shape}, but must be {length} real numbers for arrays on a GPU and of PyTorch"
+            f"apron: weights are {weights.dtype}{weights.shape}, but must be real numbers of shape {tuple(shape)} for arrays on a GPU and "
+            f"of PyTorch"
         )
     if weights.dtype.kind in "iu" and weights.dtype.itemsize == 8 and weights.size:
         ends = [int(end) for end in weights.extremes()]
@@ -194,7 +196,7 @@ def _of_foreign(samples, bins, range, density, weights):
     edges = _edges_of_foreign(samples, bins, range)
     _check_edges(edges, samples.dtype)
     if weights is not None:
-        kind, weights = as_array(weights).dtype, weights_of_foreign(samples, weights, samples.size)
+        kind, weights = as_array(weights).dtype, weights_of_foreign(samples, weights, samples.shape)
     if samples.size == 0 or len(edges) == 1:
         counts = np.zeros(len(edges) - 1, np.int64 if weights is None else kind)
     else:
@@ -310,6 +312,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     apart = all(side > 0 and np.isfinite(one).all() for side, one in zip(sides, edges))
     is_plain = is_counted(sample.dtype) and are_plain(weights) and all(is_counted(one.dtype) for one in edges)
     cells = math.prod(sides)
+    # Weights of another shape are refused by NumPy.
+    is_plain = is_plain and (weights is None or weights.shape == (len(sample),))
     if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
         return _histogramdd(sample, bins, range, density, weights)
     between = edges
@@ -364,7 +368,7 @@ def _rows_counted(rows, bins, range, density, weights):
     for one, even in zip(edges, are_even):
         if not even:
             _check_edges(one, rows.dtype)
-    weights = None if weights is None else weights_of_foreign(rows, weights, length).given()
+    weights = None if weights is None else weights_of_foreign(rows, weights, (length,)).given()
     outer = [np.ascontiguousarray(one, np.float64) for one in _holding_columns(edges, are_even, range, rows.dtype)]
     counts = _apron.histogramdd(rows.given(), outer, are_even, weights) if length else np.zeros(math.prod(sides))
     counts = counts.reshape(sides)

@@ -20,7 +20,9 @@ def gaussian(ksize, sigma):
     sigma = sigma if sigma > 0 else ((ksize - 1) * 0.5 - 1) * 0.3 + 0.8
     x = np.arange(ksize) - (ksize - 1) * 0.5
     # As in OpenCV: the two middle taps of an even size are 1, and not the Gaussian half a pixel beside its centre.
-    bell = np.where(np.abs(x) < 1, 1.0, np.exp(-0.5 / (sigma * sigma) * x * x))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        # The square of a small sigma may be 0.
+        bell = np.where(np.abs(x) < 1, 1.0, np.exp(np.float64(-0.5) / (sigma * sigma) * x * x))
     return bell / bell.sum()
 
 

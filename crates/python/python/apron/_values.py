@@ -65,7 +65,7 @@ def _values_counted(values, weights, minlength):
         return values.of_host(np.concatenate([kept, np.zeros(count - len(kept), kept.dtype)]))
     if not values.size:
         return values.of_host(np.zeros(minlength, np.int64))
-    weights = None if weights is None else weights_of_foreign(values, weights, values.size).given()
+    weights = None if weights is None else weights_of_foreign(values, weights, values.shape).given()
     return values.of_host(_apron.histogram(values.given(), np.arange(count + 1.0), True, weights))
 
 
@@ -101,6 +101,8 @@ def percentile(
     of_all = axis is None and out is None and method == "linear" and not keepdims and weights is None
     # NumPy divides by 100 in the type of q: in f32, the places of percentiles in a long array are rounded.
     is_double = asked.dtype.kind in "iu" or asked.dtype == np.float64
+    # A long array is an image of rows, which a prime number of samples is not.
+    is_plain = is_plain and (array.size < 1 << 30 or _apron.has_percentiles(array.size))
     if not (is_plain and of_all and array.size and is_double and np.all((asked >= 0) & (asked <= 100))):
         return _percentile(
             a, q, axis, out, overwrite_input, method, keepdims, **({} if weights is None else {"weights": weights})

@@ -109,6 +109,8 @@ def _by_blocks(name):
         bound.apply_defaults()
         given = bound.arguments
         image, output = da.asarray(given["input"]), given["output"]
+        if any(np.isnan(length) for lengths in image.chunks for length in lengths):
+            raise ValueError(f"apron: shape is {image.shape}, but must be known for filters: call compute_chunk_sizes() first")
         given["input"] = image
         if not (output is None or isinstance(output, (str, type, np.dtype))):
             raise TypeError(f"apron: output is a {type(output).__name__}, but must be a dtype for Dask arrays")
@@ -120,7 +122,9 @@ def _by_blocks(name):
             # Each derivative has one mode for all axes, so the samples outside differ by derivative, and every block needs both ends.
             image = image.rechunk(dict.fromkeys(reach, -1))
         modes = dict(zip(axes, modes))
-        wraps = [modes.get(axis, modes[axes[0]]).endswith("wrap") for axis in range(image.ndim)]
+        # Axes without a mode are filtered by that of the first one, if at all.
+        others = modes[axes[0]] if axes else "nearest"
+        wraps = [modes.get(axis, others).endswith("wrap") for axis in range(image.ndim)]
         # An axis that is shorter than a window is one block.
         image = image.rechunk({axis: -1 for axis, taps in reach.items() if taps >= min(image.chunks[axis])})
         depth = {axis: (reach.get(axis, 0) if image.numblocks[axis] > 1 else 0) for axis in range(image.ndim)}
@@ -137,6 +141,8 @@ def _by_blocks(name):
             meta=meta,
         )
 
+    # By this name they pickle.
+    by_blocks.__module__ = __name__
     return by_blocks
 
 

@@ -8,8 +8,8 @@ All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, f
 axes and any strides, and return a new array or ``output``. As in SciPy, `correlate`, `convolve` and `laplace` skip samples under
 weights of 0 that are NaN or infinite, while in all other filters such samples make the sum NaN. On a GPU such samples are not searched
 for, since that would wait for the GPU: they make the sum NaN in all filters. NaN and infinities only affect means of windows that
-contain them, while SciPy's running sums keep them up to the end of the line. Weights of 64-bit integers that f64 does not represent
-are refused.
+contain them, while SciPy's running sums keep them up to the end of the line. Refused are weights of 64-bit integers that f64 does not
+represent, more than 65,536 weights along an axis, also those of a Gaussian, and masks of three axes with more than 65,536 rows.
 
 Arrays of CuPy and PyTorch are not copied, and their results are arrays of the same library. On a GPU, work is enqueued on the current
 stream without waiting; complex numbers are not supported there.

@@ -1,13 +1,14 @@
 """Filters, their taps, and borders around images."""
 
 import functools
+import math
 import operator
 
 import numpy as np
 
 from .. import _apron
-from .._arguments import check_rounded
-from .._filters import without_taps_of_0
+from .._arguments import check_real, check_rounded
+from .._filters import MAX_TAPS, factor_of, without_taps_of_0
 from .._foreign import Foreign, as_array, computed
 from .._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
 from ._images import (
@@ -25,6 +26,10 @@ from ._images import (
 )
 
 
+#: Most pixels that are put at a side of an image.
+_MOST_AROUND = 1 << 30
+
+
 def _copied(image, dst):
     height, width = image.shape[:2]
     copy = functools.partial(_apron.padded, x=0, y=0, width=width, height=height, mode="nearest", constants=[])
@@ -38,13 +43,34 @@ def _planar(image, dtype, window, anchor, delta, mode, scale, dst):
     return computed(image, shape_of(image), dtype, run, dst)
 
 
+def _delta_of(delta, image, dtype):
+    """Returns what is added to sums: in OpenCV's type, where that makes an infinity of it."""
+    delta = float(delta)
+    if dtype.kind != "f" and not math.isfinite(delta):
+        raise ValueError(f"apron: delta is {delta}, but must be finite for results of {dtype}")
+    is_beyond = dtype.kind == "f" and abs(delta) > float(np.finfo(_kernel_type(image, dtype)).max)
+    return math.copysign(math.inf, delta) if is_beyond else delta
+
+
+def _shifted(sums, delta):
+    """Adds what is no number to sums of floats, in place."""
+    with np.errstate(invalid="ignore"):
+        sums += delta
+    return sums
+
+
 def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
+    if not math.isfinite(delta := _delta_of(delta, image, dtype)):
+        return _shifted(_separable(image, dtype, x, y, anchor, 0.0, mode, dst, scale), delta)
     x, y = (np.ascontiguousarray(taps, np.float64).reshape(-1) for taps in (x, y))
+    # OpenCV's taps of f64 may be beyond f32.
+    factors = factor_of(x), factor_of(y)
+    x, y, scale = x * factors[0], y * factors[1], scale / factors[0] / factors[1]
     at = anchor_of(anchor, len(x), len(y))
     is_single = image.dtype.itemsize <= 4 and dtype.itemsize <= 4
     skipped = _skipped(x, at[0], is_single and len(x) <= 5, True), _skipped(y, at[1], True, False)
 
-    def correlate(samples, window, anchor=at, dtype=dtype, delta=float(delta), scale=float(scale), output=None):
+    def correlate(samples, window, anchor=at, dtype=dtype, delta=delta, scale=float(scale), output=None):
         return _apron.planar(samples, dtype, window, scale, delta, anchor, mode, output=output)
 
     def run(samples, output=None):
@@ -56,7 +82,7 @@ def _separable(image, dtype, x, y, anchor, delta, mode, dst, scale=1.0):
         # One axis after the other, as in OpenCV, whose sums are NaN if those along one axis are.
         for axis, (taps, kind) in enumerate(((x, np.float32 if is_single else np.float64), (y, dtype))):
             options = {"dtype": np.dtype(kind), "anchor": (at[0], 0) if axis == 0 else (0, at[1])}
-            last = {"delta": float(delta), "scale": float(scale)} if axis else {"delta": 0.0, "scale": 1.0}
+            last = {"delta": delta, "scale": float(scale)} if axis else {"delta": 0.0, "scale": 1.0}
 
             def along(samples, taps, axis=axis, **options):
                 taps = taps.astype(np.float64)
@@ -82,12 +108,16 @@ def _skipped(taps, anchor, is_paired, is_row):
 
 
 def _dense(image, dtype, mask, anchor, delta, mode, dst):
+    if not math.isfinite(delta := _delta_of(delta, image, dtype)):
+        return _shifted(_dense(image, dtype, mask, anchor, 0.0, mode, dst), delta)
     height, width = mask.shape
     anchor = anchor_of(anchor, width, height)
 
-    def correlate(samples, taps, dtype=dtype, delta=float(delta), output=None):
-        window = (np.ascontiguousarray(taps, np.float64).reshape(-1), width, height)
-        return _apron.planar(samples, dtype, window, 1.0, delta, anchor, mode, output=output)
+    def correlate(samples, taps, dtype=dtype, delta=delta, output=None):
+        # OpenCV's taps of f64 may be beyond f32.
+        factor = factor_of(taps)
+        window = (np.ascontiguousarray(taps * factor, np.float64).reshape(-1), width, height)
+        return _apron.planar(samples, dtype, window, 1.0 / factor, delta, anchor, mode, output=output)
 
     def run(samples, output=None):
         result = correlate(samples, mask, output=output)
@@ -108,6 +138,7 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     ddepth : int
         ``CV_8U`` to ``CV_16F`` for the type of the result, or -1 for the image's.
     kernel : array of shape (height, width)
+        One of one axis is a row, as in OpenCV 5; in version 4 it is a column.
     dst : array, optional
         Receives the result, if it has the result's shape and type.
     anchor : (int, int)
@@ -124,7 +155,7 @@ def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType
     image = image_of(src)
     dtype = depth_of(ddepth, image)
     mask = _kernel_of(kernel, image, dtype)
-    mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask[:, :, 0] if mask.ndim == 3 and mask.shape[2] == 1 else mask
+    mask = mask.reshape(1, -1) if mask.ndim == 1 else mask[:, :, 0] if mask.ndim == 3 and mask.shape[2] == 1 else mask
     if mask.ndim != 2 or not mask.size:
         raise ValueError(f"apron: shape of the kernel is {mask.shape}, but must be (height, width), of 1 or more")
     return _dense(image, dtype, mask, anchor, delta, mode_of(borderType), dst)
@@ -138,6 +169,7 @@ def _kernel_type(image, dtype):
 def _kernel_of(kernel, image, dtype):
     """Returns a kernel in OpenCV's type; refuses integers that f64 does not represent."""
     kernel = np.asarray(kernel)
+    check_real(kernel, "kernel's numbers")
     check_rounded(kernel, "kernel's numbers")
     return kernel.astype(_kernel_type(image, dtype), copy=False)
 
@@ -159,6 +191,12 @@ def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=
     return _separable(image, dtype, x, y, anchor, delta, mode, dst)
 
 
+def _ktype_of(ktype):
+    if ktype not in (CV_32F, CV_64F):
+        raise ValueError(f"apron: ktype is {ktype!r}, but must be {CV_32F} or {CV_64F}")
+    return DEPTHS[ktype]
+
+
 def getGaussianKernel(ksize, sigma, ktype=CV_64F):
     """The taps of a Gaussian, which add up to 1: `cv2.getGaussianKernel`, an array of shape (ksize, 1).
 
@@ -169,9 +207,7 @@ def getGaussianKernel(ksize, sigma, ktype=CV_64F):
     ksize = operator.index(ksize)
     if ksize < 1:
         raise ValueError(f"apron: ksize is {ksize}, but must be 1 or more")
-    if ktype not in (CV_32F, CV_64F):
-        raise ValueError(f"apron: ktype is {ktype}, but must be {CV_32F} or {CV_64F}")
-    return gaussian(ksize, float(sigma)).astype(DEPTHS[ktype]).reshape(-1, 1)
+    return gaussian(ksize, float(sigma)).astype(_ktype_of(ktype)).reshape(-1, 1)
 
 
 def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAULT):
@@ -194,15 +230,18 @@ def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAU
     array([[11, 24, 41, 24, 11]], dtype=uint8)
     """
     image, mode = image_of(src), mode_of(borderType)
-    sigmas = sigmaX, (sigmaY if sigmaY > 0 else sigmaX)
+    sigmas = sigmaX, (sigmaX if sigmaY <= 0 else sigmaY)
     reach = 3 if image.dtype == np.uint8 else 4
     sides = []
     for side, sigma, length in zip(pair_of(ksize, "ksize"), sigmas, image.shape[1::-1]):
         if mode != "constant" and length == 1:
             # Along an axis of one pixel, OpenCV's window contains only the pixel.
             side = 1
-        if side <= 0 and sigma > 0:
-            side = int(round(sigma * reach * 2 + 1)) | 1
+        if side <= 0 and not sigma <= 0:
+            taps = sigma * reach * 2 + 1
+            if not taps < MAX_TAPS:
+                raise ValueError(f"apron: sigma is {sigma}, but must be below {(MAX_TAPS - 1) / reach / 2} where ksize is {tuple(ksize)}")
+            side = int(round(taps)) | 1
         if side < 1 or side % 2 == 0:
             raise ValueError(f"apron: ksize is {tuple(ksize)}, but must be odd, or 0 where sigma is above 0")
         sides.append(side)
@@ -288,7 +327,8 @@ def getDerivKernels(dx, dy, ksize, normalize=False, ktype=CV_32F):
     >>> [taps.ravel().tolist() for taps in cv.getDerivKernels(1, 0, 3)]
     [[-1.0, 0.0, 1.0], [1.0, 2.0, 1.0]]
     """
-    return tuple(taps.astype(DEPTHS[ktype]).reshape(-1, 1) for taps in derivatives(dx, dy, ksize, normalize))
+    dtype = _ktype_of(ktype)
+    return tuple(taps.astype(dtype).reshape(-1, 1) for taps in derivatives(dx, dy, ksize, normalize))
 
 
 def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=BORDER_DEFAULT):
@@ -346,25 +386,44 @@ def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDE
 def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0):
     """Puts a border around an image: `cv2.copyMakeBorder`.
 
-    ``value`` is a number, or one for each channel; it is rounded to the image's type, and saturates.
+    ``value`` is a number, or one for each channel; it is rounded to the image's type, where integers saturate. Beside integers
+    it is no NaN.
 
     >>> from apron import cv
     >>> import numpy as np
     >>> cv.copyMakeBorder(np.array([[1, 2, 3]], np.uint8), 0, 0, 2, 1, cv.BORDER_REFLECT)
     array([[2, 1, 1, 2, 3, 3]], dtype=uint8)
     """
-    image = image_of(src)
+    image, mode = image_of(src), mode_of(borderType)
+    sides = [operator.index(side) for side in (top, bottom, left, right)]
+    if not all(0 <= side <= _MOST_AROUND for side in sides):
+        raise ValueError(f"apron: top, bottom, left and right are {tuple(sides)}, but must be 0 to {_MOST_AROUND}")
+    top, bottom, left, right = sides
     channels = image.shape[2] if image.ndim == 3 else 1
     values = [float(one) for one in np.atleast_1d(value)]
     # A single number is for the first channel; other channels get 0.
     values = (values + [0.0] * 4)[:channels]
     if image.dtype.kind == "f":
-        values = [float(image.dtype.type(one)) for one in values]
+        with np.errstate(over="ignore"):
+            values = [float(image.dtype.type(one)) for one in values]
     elif image.dtype.kind in "iu":
         limits = np.iinfo(image.dtype)
         values = [float(np.rint(one).clip(limits.min, limits.max)) for one in values]
-    height, width, mode = image.shape[0] + top + bottom, image.shape[1] + left + right, mode_of(borderType)
+    height, width = image.shape[0] + top + bottom, image.shape[1] + left + right
+    # What is no number is put around the image afterwards.
+    is_filled = image.dtype.kind == "f" and mode == "constant" and not all(map(math.isfinite, values))
+    constants = [0.0] * channels if is_filled else values
     pad = functools.partial(
-        _apron.padded, x=-left, y=-top, width=width, height=height, mode=mode, constants=values
+        _apron.padded, x=-left, y=-top, width=width, height=height, mode=mode, constants=constants
     )
-    return computed(image, shape_of(image, height, width), image.dtype.newbyteorder("="), pad, dst)
+    result = computed(image, shape_of(image, height, width), image.dtype, pad, dst)
+    if is_filled:
+        for rows, columns in (
+            (slice(0, top), slice(None)),
+            (slice(height - bottom, None), slice(None)),
+            (slice(None), slice(0, left)),
+            (slice(None), slice(width - right, None)),
+        ):
+            for channel, one in enumerate(values):
+                result[(rows, columns, channel)[: result.ndim]] = one
+    return result

@@ -8,7 +8,10 @@ import numpy as np
 from .. import _apron
 from .._foreign import Foreign, as_array, beside, computed
 from ._images import THRESH_BINARY, THRESH_BINARY_INV, THRESH_OTSU, THRESH_TOZERO, THRESH_TOZERO_INV, THRESH_TRUNC
-from ._images import given_of, image_of, shape_of
+from ._images import given_of, image_of, pair_of, shape_of
+
+#: Most tiles along an axis.
+_MOST_TILES = 4096
 
 
 def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=False):
@@ -151,11 +154,13 @@ class CLAHE:
     """Equalisation by tiles, with limited counts: the result of `createCLAHE`."""
 
     def __init__(self, clipLimit, tileGridSize):
-        self._clip, self._tiles = float(clipLimit), tuple(tileGridSize)
+        self._clip, self._tiles = float(clipLimit), pair_of(tileGridSize, "tileGridSize")
 
     def apply(self, src, dst=None):
         """Returns an image of uint8 or uint16, equalised."""
         image = image_of(src)
+        if not all(1 <= tiles <= _MOST_TILES for tiles in self._tiles):
+            raise ValueError(f"apron: tileGridSize is {self._tiles}, but must be 1 to {_MOST_TILES} along an axis")
         run = functools.partial(_apron.equalized_by_tiles, clip=self._clip, across=self._tiles[0], down=self._tiles[1])
         return computed(image, shape_of(image), image.dtype.newbyteorder("="), run, dst)
 
@@ -169,7 +174,7 @@ class CLAHE:
         return self._tiles
 
     def setTilesGridSize(self, tileGridSize):
-        self._tiles = tuple(tileGridSize)
+        self._tiles = pair_of(tileGridSize, "tileGridSize")
 
 
 def createCLAHE(clipLimit=40.0, tileGridSize=(8, 8)):
@@ -198,6 +203,8 @@ def threshold(src, thresh, maxval, type, dst=None):
     (11.0, array([[  0,   0, 255]], dtype=uint8))
     """
     image = image_of(src)
+    if image.dtype.kind not in "iuf":
+        raise TypeError(f"apron: dtype is {image.dtype}, but must be an integer or a float")
     kind, found = type & ~THRESH_OTSU, float(thresh)
     if not 0 <= kind <= THRESH_TOZERO_INV:
         raise ValueError(f"apron: type is {type}, but must be 0 to {THRESH_TOZERO_INV}, or with THRESH_OTSU")
@@ -206,12 +213,14 @@ def threshold(src, thresh, maxval, type, dst=None):
     if math.isnan(found) or (image.dtype.kind != "f" and math.isnan(maxval)):
         raise ValueError(f"apron: thresh and maxval are {found} and {maxval}, but must be numbers")
     if image.dtype.kind != "f":
+        if math.isinf(found):
+            raise ValueError(f"apron: thresh is {found}, but must be finite for {image.dtype}")
         # The threshold with which OpenCV compares integers, and which it returns.
         found = float(math.floor(found))
     if image.dtype == np.uint8:
         # Integer thresholds for bytes, and a lookup table.
         top = int(np.clip(np.rint(maxval), 0, 255))
-        values, limit = np.arange(256), int(found)
+        values, limit = np.arange(256), int(np.clip(found, -1, 255))
         table = _thresholded(np.where, values, values > limit, limit, top, kind).clip(0, 255).astype(np.uint8)
         return found, computed(image, shape_of(image), image.dtype, functools.partial(_apron.lookup, table=table), dst)
     is_whole = image.dtype.kind != "f"

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from .._foreign import Foreign, as_array
+from .._foreign import Foreign, as_array, in_order
 
 CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F, CV_16F = range(8)
 BORDER_CONSTANT, BORDER_REPLICATE, BORDER_REFLECT, BORDER_WRAP, BORDER_REFLECT_101 = range(5)
@@ -18,8 +18,8 @@ _MODES = ["constant", "nearest", "reflect", "wrap", "mirror"]
 
 
 def image_of(src):
-    """Returns an array as an image; refuses empty ones and more than 4 channels."""
-    image = as_array(src)
+    """Returns an array as an image, in the machine's byte order; refuses empty ones and more than 4 channels."""
+    image = in_order(as_array(src))
     if image.ndim not in (2, 3) or (image.ndim == 3 and not 1 <= image.shape[2] <= 4):
         raise ValueError(f"apron: shape is {image.shape}, but must be (height, width), or with 1 to 4 channels")
     if image.size == 0:
