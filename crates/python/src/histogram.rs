@@ -32,6 +32,16 @@ fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     Edges::new(edges).map(Binning::Between)
 }
 
+/// The bins, as Python gives them.
+#[derive(FromPyObject)]
+pub(crate) enum GivenBins<'py> {
+    /// Low and high end, and the number of bins of equal width between them.
+    #[pyo3(transparent)]
+    Even((f64, f64, usize)),
+    #[pyo3(transparent)]
+    Edges(PyReadonlyArray1<'py, f64>),
+}
+
 /// Runs `count` on the samples as one image or as two: whole blocks in rows of [`ROW`] samples, and the remainder.
 /// Samples on a GPU are one image, in the array's rows.
 fn by_parts<R>(samples: Input<'_>, mut count: impl FnMut(Source<'_>, usize) -> Result<R>) -> Result<Vec<R>> {
@@ -89,8 +99,8 @@ impl<'a> Weights<'a> {
 /// Parameters
 /// ----------
 /// input : array, of any shape
-/// edges : array of float64, rising, one more than the bins
-/// even : whether the bins are of equal width
+/// edges : array of float64, rising, one more than the bins; or (low, high, bins) for bins of equal width
+/// even : whether the bins of an array of edges are of equal width
 /// weights : array of float64, as many as samples, where those are, optional
 /// device : Device, optional
 ///
@@ -102,7 +112,7 @@ impl<'a> Weights<'a> {
 pub(crate) fn histogram<'py>(
     py: Python<'py>,
     input: &Bound<'py, PyAny>,
-    edges: PyReadonlyArray1<'py, f64>,
+    edges: GivenBins<'py>,
     even: bool,
     weights: Option<&Bound<'py, PyAny>>,
     device: Option<&Device>,
@@ -110,11 +120,15 @@ pub(crate) fn histogram<'py>(
     let array = Operand::take(input)?;
     let (pixel, device) = (array.pixel(), array.device(py, device)?);
     let samples = array.input(&device)?;
-    let edges = edges.as_slice()?.to_vec();
-    let bins = edges.len().saturating_sub(1);
+    let (even_bins, edges) = match edges {
+        GivenBins::Even((low, high, count)) => (Some(Bins { count, range: Some((low, high)) }), Vec::new()),
+        GivenBins::Edges(edges) => (None, edges.as_slice()?.to_vec()),
+    };
+    let bins = even_bins.map_or(edges.len().saturating_sub(1), |bins| bins.count);
+    let binning = move || even_bins.map_or_else(|| binning(edges, even, pixel), |bins| Ok(Binning::Even(bins)));
     let Some(weights) = weights else {
         let counted = array.work(py, array.len(), || {
-            let binning = binning(edges, even, pixel)?;
+            let binning = binning()?;
             by_parts(samples, |image, _| device.histogram(image).binning(binning.clone()).run())
         })?;
         let mut counts = vec![0i64; bins];
@@ -126,7 +140,7 @@ pub(crate) fn histogram<'py>(
     let weights = Operand::take(weights)?;
     let weights = Weights::of(&weights, &device, array.len())?;
     let summed = array.work(py, array.len(), || {
-        let binning = binning(edges, even, pixel)?;
+        let binning = binning()?;
         by_parts(samples, |image, from| {
             let weights = weights.part(from, image.shape().samples() as usize);
             device.weighted_histogram(image, weights).binning(binning.clone()).run()

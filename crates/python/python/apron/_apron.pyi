@@ -138,7 +138,11 @@ def correlate(
     output: _OnGpu | None = None,
 ) -> _Array: ...
 def histogram(
-    input: _Operand, edges: _Taps, even: bool, weights: _Operand | None = None, device: Device | None = None
+    input: _Operand,
+    edges: _Taps | tuple[float, float, int],
+    even: bool,
+    weights: _Operand | None = None,
+    device: Device | None = None,
 ) -> _Array: ...
 def histogramdd(
     rows: _Operand,

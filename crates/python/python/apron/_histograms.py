@@ -209,7 +209,7 @@ def _of_foreign(samples, bins, range, density, weights):
 
 def counted(samples, edges, are_even, weights=None):
     """Returns counts, or sums in the type of the weights."""
-    edges = np.ascontiguousarray(edges, np.float64)
+    edges = edges if isinstance(edges, tuple) else np.ascontiguousarray(edges, np.float64)
     if weights is None:
         return _apron.histogram(samples, edges, are_even)
     flat = np.ascontiguousarray(weights, np.float64).reshape(-1)

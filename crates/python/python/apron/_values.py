@@ -42,7 +42,7 @@ def bincount(x, /, weights=None, minlength=0):
     if values.min() < 0 or count > MAX_BINS or (weights is not None and weights.shape != values.shape):
         return _bincount(x, weights, minlength)
     weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
-    return counted(values, np.arange(count + 1), True, weights)
+    return counted(values, (0, count, count), True, weights)
 
 
 def _values_counted(values, weights, minlength):
@@ -54,7 +54,7 @@ def _values_counted(values, weights, minlength):
         low, high = values.extremes() if values.size else (0, -1)
     else:
         # One pass counts all values of the type; the counts then show which values occur.
-        counts = _apron.histogram(values.given(), np.arange(few.min, few.max + 2.0), True)
+        counts = _apron.histogram(values.given(), (few.min, few.max + 1, few.max - few.min + 1), True)
         found = counts.nonzero()[0] + few.min
         low, high = found[0], found[-1]
     count = max(int(high) + 1, minlength)
@@ -66,7 +66,7 @@ def _values_counted(values, weights, minlength):
     if not values.size:
         return values.of_host(np.zeros(minlength, np.int64))
     weights = None if weights is None else weights_of_foreign(values, weights, values.shape).given()
-    return values.of_host(_apron.histogram(values.given(), np.arange(count + 1.0), True, weights))
+    return values.of_host(_apron.histogram(values.given(), (0, count, count), True, weights))
 
 
 def percentile(

@@ -174,9 +174,9 @@ impl Digits {
     /// Splits the taps into digits, or returns the reason why this is impossible.
     ///
     /// Along a row, let A be the integers, `a * 2^scale = A + e` the scaled taps, and U the true sum in units of
-    /// `2^-F`, with F the scale less 8. The kernel computes `h = floor(sum of A * sample / 256) + along`, so `U + along
-    /// - 1 - 255 / 256 * (sum of the positive e) < h <= U + along + 255 / 256 * (sum of the other |e|)`. h must not be
-    /// negative or exceed 24 bits; F is the largest that satisfies this.
+    /// `2^-F`, with F the scale less 8. The kernel computes `h = floor(sum of A * sample / 256) + along`, so
+    /// `U + along - 1 - 255 / 256 * (sum of the positive e) < h <= U + along + 255 / 256 * (sum of the other |e|)`.
+    /// h must not be negative or exceed 24 bits; F is the largest that satisfies this.
     ///
     /// Down a column, let B be the integers of the taps b, with remainders r, and V the true sum in units of `2^-f`,
     /// with `f = F + scale - 16`. The kernel computes `S = (sum of B * h) / 2^16`. It omits the products of the lowest
