@@ -13,14 +13,26 @@ use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source, Ta
 pub struct LookupBuilder<'a> {
     pub(crate) device: &'a Device,
     pub(crate) source: Source<'a>,
-    pub(crate) lookup: Result<Tables>,
+    pub(crate) lookup: Result<Asked>,
     pub(crate) choice: Choice<'a>,
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Tables(Tables),
+    /// The tables that give the image these counts; its own are taken when they are needed.
+    Matching(Histogram),
 }
 
 setters! { ['a] LookupBuilder<'a>: variant(choice) }
 
 impl<'a> LookupBuilder<'a> {
-    fn new(device: &'a Device, source: Source<'a>, lookup: Result<Tables>) -> Self {
+    fn new(device: &'a Device, source: Source<'a>, tables: Tables) -> Self {
+        LookupBuilder::asked(device, source, Ok(Asked::Tables(tables)))
+    }
+
+    fn asked(device: &'a Device, source: Source<'a>, lookup: Result<Asked>) -> Self {
         LookupBuilder { device, source, lookup, choice: Choice::default() }
     }
 
@@ -58,7 +70,10 @@ impl<'a> LookupBuilder<'a> {
 
     pub(crate) fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let LookupBuilder { device, source, lookup, choice } = self;
-        let lookup = lookup?;
+        let lookup = match lookup? {
+            Asked::Tables(tables) => tables,
+            Asked::Matching(reference) => Tables::Lookup(apron_core::matching(&counts(device, &source)?, &reference)?),
+        };
         let has_room = room.is_some();
         let job = || Job::mapping(&source, has_room);
         device.by_cost(&[&source], &choice, job, |device| {
@@ -80,7 +95,7 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn lookup<'a>(&'a self, image: impl Into<Source<'a>>, tables: impl Into<Vec<u8>>) -> LookupBuilder<'a> {
-        LookupBuilder::new(self, image.into(), Ok(Tables::Lookup(tables.into())))
+        LookupBuilder::new(self, image.into(), Tables::Lookup(tables.into()))
     }
 
     /// Equalises the histogram of each channel of a u8 image: OpenCV's `equalizeHist`, bit for bit. On a GPU neither
@@ -95,7 +110,7 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn equalize<'a>(&'a self, image: impl Into<Source<'a>>) -> LookupBuilder<'a> {
-        LookupBuilder::new(self, image.into(), Ok(Tables::Equalize))
+        LookupBuilder::new(self, image.into(), Tables::Equalize)
     }
 
     /// Equalises each channel of a u8 or u16 image by contrast limited adaptive histogram equalisation, with `tiles`
@@ -112,7 +127,7 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn clahe<'a>(&'a self, image: impl Into<Source<'a>>, clip: f64, tiles: (u32, u32)) -> LookupBuilder<'a> {
-        LookupBuilder::new(self, image.into(), Ok(Tables::Clahe { clip, tiles }))
+        LookupBuilder::new(self, image.into(), Tables::Clahe { clip, tiles })
     }
 
     /// Gives each channel of a u8 image the histogram of the same channel of `reference`, a u8 image of any size: as
@@ -133,19 +148,21 @@ impl Device {
         reference: impl Into<Source<'r>>,
     ) -> LookupBuilder<'a> {
         let source = image.into();
-        let tables = self.matching(&source, &reference.into());
-        LookupBuilder::new(self, source, tables.map(Tables::Lookup))
+        let reference = check(&source).and_then(|()| counts(self, &reference.into()));
+        LookupBuilder::asked(self, source, reference.map(Asked::Matching))
     }
+}
 
-    /// Computes the tables that give one image the histograms of another.
-    fn matching(&self, source: &Source<'_>, reference: &Source<'_>) -> Result<Vec<u8>> {
-        let counts = |source: &Source<'_>| -> Result<Histogram> {
-            let found = source.pixel_type();
-            if found != PixelType::U8 {
-                return Err(Error::PixelType { operation: "match", found, expected: "u8".into() });
-            }
-            self.histogram(source.view()).per_channel(true).run()
-        };
-        apron_core::matching(&counts(source)?, &counts(reference)?)
+/// Checks that an image that is matched, or a reference, is of bytes.
+fn check(source: &Source<'_>) -> Result<()> {
+    match source.pixel_type() {
+        PixelType::U8 => Ok(()),
+        found => Err(Error::PixelType { operation: "match", found, expected: "u8".into() }),
     }
+}
+
+/// Counts the bytes of each channel.
+fn counts(device: &Device, source: &Source<'_>) -> Result<Histogram> {
+    check(source)?;
+    device.histogram(source.view()).per_channel(true).run()
 }

@@ -2,16 +2,17 @@
 
 use super::{Pool, ReadRows, Whole, WriteRows, first_row, pipeline, read_runs, strips, unsupported};
 use crate::backend::Tables;
+use crate::lookup::Asked;
 use crate::target::Room;
-use crate::{AnyImage, Bins, Device, LookupBuilder, Report, Result, Source};
-use apron_core::equalizing;
+use crate::{AnyImage, Bins, Device, Histogram, LookupBuilder, Report, Result, Source};
+use apron_core::{equalizing, matching};
 use std::ops::Range;
 use std::slice;
 
 impl LookupBuilder<'_> {
     /// Runs the operation strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit
     /// into memory. The images of all strips that are read, computed and written at a time take at most `memory` bytes.
-    /// The result has the bits of the whole image's. To equalise, the image is read twice.
+    /// The result has the bits of the whole image's. To equalise or match, the image is read twice.
     ///
     /// ```
     /// use apron::{Device, Error, Image, WriteRows};
@@ -39,8 +40,13 @@ impl LookupBuilder<'_> {
     pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
         let LookupBuilder { device, source, lookup, choice } = self;
         let lookup = lookup?;
-        let operation = lookup.operation();
-        lookup.check(&source)?;
+        let operation = match &lookup {
+            Asked::Tables(tables) => tables.operation(),
+            Asked::Matching(_) => "match",
+        };
+        if let Asked::Tables(tables) = &lookup {
+            tables.check(&source)?;
+        }
         let whole = Whole(source.view());
         let rows: &dyn ReadRows = match &source {
             Source::Rows(rows) => *rows,
@@ -48,12 +54,16 @@ impl LookupBuilder<'_> {
         };
         let strips = strips(operation, rows, (first_row(out, rows.shape().height), 2), memory)?;
         let (tables, counted) = match lookup {
-            Tables::Lookup(tables) => (tables, None),
-            Tables::Equalize => {
-                let (tables, report) = equalizing_tables(device, rows, memory)?;
-                (tables, Some(report))
+            Asked::Tables(Tables::Lookup(tables)) => (tables, None),
+            Asked::Tables(Tables::Equalize) => {
+                let (counts, report) = counts(device, rows, memory)?;
+                (counts.counts().chunks(256).flat_map(equalizing).collect(), Some(report))
             }
-            Tables::Clahe { .. } => return Err(unsupported(operation, "tables of tiles")),
+            Asked::Tables(Tables::Clahe { .. }) => return Err(unsupported(operation, "tables of tiles")),
+            Asked::Matching(reference) => {
+                let (counts, report) = counts(device, rows, memory)?;
+                (matching(&counts, &reference)?, Some(report))
+            }
         };
         let solve = |strip: &Range<u32>, image: &AnyImage<'_>, pool: &Pool| {
             let mut result = pool.take(image.pixel_type(), image.shape())?;
@@ -67,11 +77,10 @@ impl LookupBuilder<'_> {
     }
 }
 
-/// Returns the tables that equalise the channels of an image of bytes.
-fn equalizing_tables(device: &Device, rows: &dyn ReadRows, memory: u64) -> Result<(Vec<u8>, Report)> {
+/// Counts the bytes of each channel.
+fn counts(device: &Device, rows: &dyn ReadRows, memory: u64) -> Result<(Histogram, Report)> {
     let bins = Bins { count: 256, range: Some((0.0, 256.0)) };
-    let (counts, report) = device.histogram(rows).bins(bins).per_channel(true).run_rows(memory)?;
-    Ok((counts.counts().chunks(256).flat_map(equalizing).collect(), report))
+    device.histogram(rows).bins(bins).per_channel(true).run_rows(memory)
 }
 
 #[cfg(test)]
@@ -88,6 +97,35 @@ mod tests {
         fn write_rows(&self, _first: u32, bytes: &[u8]) -> Result<()> {
             self.0.lock().unwrap().insert(bytes.as_ptr().addr());
             Ok(())
+        }
+    }
+
+    /// Rows of bytes, of which at most so many are read at a time.
+    struct Few(u32);
+
+    impl ReadRows for Few {
+        fn shape(&self) -> crate::Shape {
+            crate::Shape { width: 100, height: 64, channels: 1 }
+        }
+
+        fn pixel_type(&self) -> crate::PixelType {
+            crate::PixelType::U8
+        }
+
+        fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
+            assert!(rows.end - rows.start <= self.0, "{rows:?}");
+            bytes.fill(rows.start as u8);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn no_more_rows_are_read_than_memory_holds() {
+        let (device, reference) = (Device::cpu(), Image::new(2, 1, 1, vec![3u8, 9]).unwrap());
+        // Counting takes twice the rows, since it writes none.
+        let rows: &dyn ReadRows = &Few(4);
+        for lookup in [device.equalize(rows), device.match_histogram(rows, &reference)] {
+            lookup.run_rows(&Places(Mutex::default()), 8 * 2 * 100).unwrap();
         }
     }
 

@@ -136,7 +136,7 @@ fn refusals_name_the_folder() {
     let strips = ["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu", "--memory", "900KB"];
     folder.fails(3, "chunk [1, 0]", &strips);
     let little = [&strips[..8], &["200KB"]].concat();
-    folder.fails(2, "must be more than", &little);
+    folder.fails(2, "and what the files hold decoded", &little);
     assert!(!folder.names().iter().any(|name| name.starts_with('.') || name == "b.zarr"));
 }
 
