@@ -1,4 +1,4 @@
-//! Links between pages, and paths in them, lead to existing files.
+//! Links between pages, and paths in them, lead to existing files; files of code are short, and name quantities.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,4 +64,37 @@ fn every_path_in_a_page_is_there() {
         );
     }
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Returns the files of code below a folder.
+fn code(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() {
+            if name != "target" && !name.to_string_lossy().starts_with('.') {
+                code(&path, files);
+            }
+        } else if path.extension().is_some_and(|extension| ["rs", "py", "sh"].iter().any(|one| extension == *one)) {
+            files.push(path);
+        }
+    }
+}
+
+#[test]
+fn files_of_code_are_short_and_name_quantities() {
+    let mut files = Vec::new();
+    for folder in ["benches", "crates", "fuzz", "kernels-gpu", "src", "tests", "xtask"] {
+        code(&Path::new(ROOT).join(folder), &mut files);
+    }
+    assert!(files.len() > 500, "{} files", files.len());
+    // Words of the project's own for a quantity, and for the bulk asynchronous copies of `docs/glossary.md`.
+    let words = [["so", "many"].join(" "), ["copy", "engine"].join(" ")];
+    let wrong = files.into_iter().filter_map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = text.lines().count();
+        let found: Vec<_> = words.iter().filter(|word| text.contains(&**word)).collect();
+        (lines > 500 || !found.is_empty()).then(|| format!("{}: {lines} lines, {found:?}", path.display()))
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "files of over 500 lines, or with such words: {wrong:#?}");
 }

@@ -9,11 +9,9 @@ use crate::array::{into_array, pixel_type};
 use crate::device::Device;
 use crate::error::raised;
 use crate::operand::{Input, Makes, Operand, room};
-use apron::volumes::{
-    AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeWeights,
-};
+use apron::volumes::{AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeWeights};
 use apron::{
-    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Formula, Mask, Named, Overflow, PixelType, Result, Rounding,
+    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Formula, Named, Overflow, PixelType, Result, Rounding,
     Shape, Taps,
 };
 use apron_core::sums_of;
@@ -23,7 +21,7 @@ use pyo3::prelude::*;
 
 impl Input<'_> {
     /// Filters the samples as a volume of these sides along x, y and z.
-    fn into_volume(
+    pub(crate) fn into_volume(
         self,
         device: &apron::Device,
         ([width, height, depth], channels): ([u32; 3], u32),
@@ -46,12 +44,12 @@ impl Input<'_> {
 }
 
 /// What is computed of a volume.
-struct Filter {
-    formula: VolumeFormula,
-    borders: VolumeBorders,
-    dst: PixelType,
+pub(crate) struct Filter {
+    pub(crate) formula: VolumeFormula,
+    pub(crate) borders: VolumeBorders,
+    pub(crate) dst: PixelType,
     /// Whether sums are stored between passes, as SciPy's are.
-    stored: bool,
+    pub(crate) stored: bool,
 }
 
 impl Filter {
@@ -154,7 +152,7 @@ fn rounded(taps: &Taps) -> Result<Taps> {
 }
 
 /// Returns the tap over the sample for SciPy's origin, which shifts it from the middle.
-fn anchor(taps: u32, origin: i64) -> PyResult<u32> {
+pub(crate) fn anchor(taps: u32, origin: i64) -> PyResult<u32> {
     let anchor = i64::from(taps / 2) + origin;
     match u32::try_from(anchor) {
         Ok(anchor) if anchor < taps => Ok(anchor),
@@ -287,7 +285,7 @@ fn along(
 }
 
 /// Returns whether a filter between these types may have sums of 16 bits, which are cast to 8 bits, or stay.
-fn may_be_word(src: PixelType, dst: PixelType) -> bool {
+pub(crate) fn may_be_word(src: PixelType, dst: PixelType) -> bool {
     src == PixelType::U8 && matches!(dst, PixelType::U8 | PixelType::I8 | PixelType::I16)
 }
 
@@ -392,7 +390,7 @@ impl AlongAxes {
 }
 
 /// Cuts and wraps results that are integers, as SciPy does.
-fn cast<F: Named>(built: FilterBuilder<'_, F>) -> FilterBuilder<'_, F> {
+pub(crate) fn cast<F: Named>(built: FilterBuilder<'_, F>) -> FilterBuilder<'_, F> {
     built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap)
 }
 
@@ -400,113 +398,7 @@ fn cast<F: Named>(built: FilterBuilder<'_, F>) -> FilterBuilder<'_, F> {
 const LONG_MEAN: u32 = 32;
 
 /// Whether the filters of images sum in the right type: they have more methods than those of volumes.
-fn is_planar(src: PixelType, dst: PixelType) -> bool {
+pub(crate) fn is_planar(src: PixelType, dst: PixelType) -> bool {
     use PixelType::{F16, F32, F64};
     matches!((src, dst), (F16 | F32, F16 | F32) | (F64, F64))
-}
-
-/// Correlates an array with a mask of as many axes. At most three of them may have more than one tap, once axes that
-/// lie beside each other and have one tap are taken together; returns a new array.
-///
-/// Parameters
-/// ----------
-/// input : array of bool, integers or floats, with one axis or more, none of them empty
-/// dtype : type of the result
-/// taps : array of float64, in C order
-/// sides : numbers of taps along the axes
-/// origins : SciPy's origin along each axis
-/// mode, cval : SciPy's border
-/// device : Device, optional
-/// output : as of `separable`
-#[pyfunction]
-#[pyo3(signature = (input, dtype, taps, sides, origins, mode, cval, device = None, output = None))]
-#[allow(clippy::too_many_arguments)] // Python's own
-pub(crate) fn correlate<'py>(
-    py: Python<'py>,
-    input: &Bound<'py, PyAny>,
-    dtype: &Bound<'py, PyArrayDescr>,
-    taps: PyReadonlyArray1<'py, f64>,
-    sides: Vec<u32>,
-    origins: Vec<i64>,
-    mode: &str,
-    cval: f64,
-    device: Option<&Device>,
-    output: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (array, dst) = (Operand::take(input)?, pixel_type(dtype)?);
-    let window = Window::of(&array.lengths()?, &sides, &origins)?;
-    let (border, device) = (border(mode, cval)?, array.device(py, device)?);
-    let (input, room, is_written) = (array.input(&device)?, room(&device, output)?, output.is_some());
-    let taps = taps.as_slice()?.to_vec();
-    let image = array.work(py, array.len().saturating_mul(taps.len() + 4), || {
-        returned(window.correlate(&device, input, dst, taps, border, room)?, is_written)
-    })?;
-    image.map_or_else(|| Ok(py.None().into_bound(py)), |image| into_array(py, image, array.shape()))
-}
-
-/// An array of up to three axes, and a mask over it; along x, y and z.
-struct Window {
-    lengths: [u32; 3],
-    taps: [u32; 3],
-    anchor: [u32; 3],
-}
-
-impl Window {
-    /// Takes axes of one tap that lie beside each other together.
-    fn of(shape: &[u32], sides: &[u32], origins: &[i64]) -> PyResult<Window> {
-        if shape.len() != sides.len() || shape.len() != origins.len() {
-            return Err(PyRuntimeError::new_err(format!(
-                "apron: weights have {} axes and {} origins, but must have {}",
-                sides.len(),
-                origins.len(),
-                shape.len()
-            )));
-        }
-        let mut axes: Vec<(u32, u32, u32)> = Vec::new();
-        for ((&length, &taps), &origin) in shape.iter().zip(sides).zip(origins).rev() {
-            let anchor = anchor(taps, origin)?;
-            match axes.last_mut() {
-                _ if taps == 1 && length == 1 => {}
-                Some((last, 1, _)) if taps == 1 => *last = last.saturating_mul(length),
-                _ => axes.push((length, taps, anchor)),
-            }
-        }
-        if axes.len() > 3 {
-            let wide = axes.len();
-            return Err(PyValueError::new_err(format!("apron: number of axes is {wide}, but must be up to 3")));
-        }
-        axes.resize(3, (1, 1, 0));
-        let of = |axis: usize| axes[axis];
-        Ok(Window {
-            lengths: [of(0).0, of(1).0, of(2).0],
-            taps: [of(0).1, of(1).1, of(2).1],
-            anchor: [of(0).2, of(1).2, of(2).2],
-        })
-    }
-
-    /// Correlates the array with taps, plane by plane and row by row.
-    fn correlate(
-        &self,
-        device: &apron::Device,
-        input: Input<'_>,
-        dst: PixelType,
-        taps: Vec<f64>,
-        border: Border,
-        room: Option<DeviceImage>,
-    ) -> Result<DeviceImage> {
-        let [width, height, depth] = self.taps;
-        let mask = || Mask::from_f64(width, height, &taps[..])?.with_anchor(self.anchor[0], self.anchor[1]);
-        let gives_words = || mask().is_ok_and(|mask| Formula::Dense(mask).gives_words(border.into()));
-        let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
-        if self.lengths[2] == 1 && depth == 1 && is_planar {
-            let mask = mask()?;
-            let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
-            return input.into_image(shape, |source| {
-                cast(device.correlate(source, mask).border(border).out_type(dst)).run_in(room, shape)
-            });
-        }
-        let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;
-        let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst, stored: false };
-        input.into_volume(device, (self.lengths, 1), filter, room)
-    }
 }

@@ -12,6 +12,7 @@ mod given;
 mod gpu_array;
 mod histogram;
 mod image;
+mod mask;
 mod operand;
 mod options;
 mod planar;
@@ -25,13 +26,15 @@ mod _apron {
     #[pymodule_export]
     use super::device::Device;
     #[pymodule_export]
-    use super::filter::{Passes, correlate, separable};
+    use super::filter::{Passes, separable};
     #[pymodule_export]
     use super::gpu_array::GpuArray;
     #[pymodule_export]
     use super::histogram::{extremes, has_percentiles, histogram, histogramdd, percentiles, places};
     #[pymodule_export]
     use super::image::{Image, named_filters};
+    #[pymodule_export]
+    use super::mask::correlate;
     #[pymodule_export]
     use super::planar::{equalized, equalized_by_tiles, lookup, matched, otsu, padded, planar};
 

@@ -137,6 +137,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         told(&jobs.text(), || jobs.csv(&facts()), record)?;
         return match jobs.failed() {
             0 => Ok(()),
+            1 => Err(Error::Failed("1 job failed".into())),
             failed => Err(Error::Failed(format!("{failed} jobs failed"))),
         };
     }
