@@ -84,7 +84,8 @@ def percentile(
 
     Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow. Those of
     float32 for a single ``q`` of Python's are float32, as NumPy's, but rounded once from f64: NumPy's own sum of f32
-    may differ in the last bit.
+    may differ in the last bit. A long array is counted as an image of rows: more than 2^30 - 1 samples whose number has no factors
+    for that, such as a prime, are left to NumPy.
 
     >>> import apron
     >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
