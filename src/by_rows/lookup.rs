@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// Rows of bytes, of which at most so many are read at a time.
+    /// Rows of bytes, and the most rows that a read may take.
     struct Few(u32);
 
     impl ReadRows for Few {

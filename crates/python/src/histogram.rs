@@ -200,8 +200,8 @@ pub(crate) fn histogramdd<'py>(
     Ok(numbers(py, cells))
 }
 
-/// Returns the sides of an image of so many samples, of rows as short as threads share them; of one row, which may be too
-/// long, where the length has no factor of 65,536 or less that makes other sides.
+/// Returns width and height of an image of `length` samples, with rows of [`ROW`] to [`BLOCK`] samples if `length` has
+/// such a factor; otherwise with few rows, or one, which may be longer than [`MAX_SIDE`].
 fn rows(length: usize) -> (u32, u32) {
     let of = |width: usize, height: usize| (u32::try_from(width).unwrap_or(u32::MAX), height as u32);
     let most = MAX_SIDE as usize;
@@ -216,7 +216,7 @@ fn rows(length: usize) -> (u32, u32) {
     }
 }
 
-/// Whether the percentiles of so many samples can be found: else they are no image.
+/// Whether percentiles of `length` samples can be found: only if an image can have that many samples.
 #[pyfunction]
 pub(crate) fn has_percentiles(length: usize) -> bool {
     rows(length).0 <= MAX_SIDE

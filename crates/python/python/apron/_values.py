@@ -84,7 +84,8 @@ def percentile(
 
     Percentiles of integers are those of the samples as f64: NumPy's differences of small integers may overflow. For float32
     samples and a single Python number ``q``, the result is float32, as in NumPy, but rounded once from f64: NumPy's float32
-    arithmetic may differ in the last bit.
+    arithmetic may differ in the last bit. Arrays of more than 2^30 - 1 samples whose number has no factors for the sides of an image,
+    such as a prime, are left to NumPy.
 
     >>> import apron
     >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
