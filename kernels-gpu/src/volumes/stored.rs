@@ -134,7 +134,7 @@ impl<X: Pixel + Sample> Body for Stored<X> {
                     for k in 0..d.anew(STEPS) {
                         let sample = k * VOLUMES_ROWS_BLOCK[0] + lane;
                         if sample < samples {
-                            let place = sample + (sample * reciprocal >> 16) / VOLUMES_RUN * p.channels;
+                            let place = sample + ((sample * reciprocal) >> 16) / VOLUMES_RUN * p.channels;
                             let result = match is_cast {
                                 true => d.shared_load(results, place),
                                 false => X::cast(d.shared_load(ACROSS, row + place), cast),
