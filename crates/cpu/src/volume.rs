@@ -56,13 +56,17 @@ pub fn volume_into<O: Pixel<Sum: Fma>>(
     }
     out.check(problem.window()?.out.stacked())?;
     let (stages, last) = problem.stages()?;
-    let mut between: Option<AnyImage<'_>> = None;
-    for stage in &stages {
-        let source = between.as_ref().unwrap_or(stack);
-        let result = pages::filled(stage.window()?.out.stacked(), |out: ImageMut<'_, O>| once(source, stage, out))?;
-        between = Some(O::into_any(result));
-    }
+    let between = stored(stack, stages)?;
     once(between.as_ref().unwrap_or(stack), &last, out)
+}
+
+/// Solves the stages before the last one; `None` if there are none.
+fn stored(stack: &AnyImage<'_>, stages: Vec<VolumeFilter>) -> Result<Option<AnyImage<'static>>> {
+    let mut between = None;
+    for stage in stages {
+        between = Some(crate::any::filter(&stage.into(), between.as_ref().unwrap_or(stack), None)?);
+    }
+    Ok(between)
 }
 
 /// Filters a volume by sums that are converted once.

@@ -40,9 +40,9 @@ pub fn volume<O: Pixel>(stack: &AnyImage<'_>, problem: &VolumeFilter) -> Result<
         return Err(Error::Shape { what: "shape", value, limit });
     }
     let (stages, last) = problem.stages()?;
-    let mut between: Option<AnyImage<'_>> = None;
-    for stage in &stages {
-        between = Some(O::into_any(once(between.as_ref().unwrap_or(stack), stage)?));
+    let mut between = None;
+    for stage in stages {
+        between = Some(crate::any::filter(&stage.into(), between.as_ref().unwrap_or(stack), None)?);
     }
     once(between.as_ref().unwrap_or(stack), &last)
 }
