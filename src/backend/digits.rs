@@ -3,7 +3,7 @@
 
 use super::Backend;
 use crate::{Error, Result, Source};
-use apron_core::{order_of, sample_of_order};
+use apron_core::{cell_of_rank, order_of, sample_of_order};
 use apron_plan::{Machine, Prefixes, Recipe, digits, upper_halves};
 use std::time::Duration;
 
@@ -24,11 +24,8 @@ struct Sought {
 impl Sought {
     /// Appends a digit to the prefix: the one whose samples contain the rank, by the counts of all digits.
     fn narrow(&mut self, counts: &[u64]) {
-        let mut digit = 0;
-        while self.rank >= counts[digit] {
-            self.rank -= counts[digit];
-            digit += 1;
-        }
+        let digit;
+        (digit, self.rank) = cell_of_rank(counts, self.rank);
         self.prefix = self.prefix * counts.len() as u32 + digit as u32;
     }
 

@@ -239,12 +239,21 @@ impl Histogram {
         let (low, values) = pixel.values().expect("an integer type");
         assert_eq!(value_counts.len(), values * channels as usize, "one count a value and channel");
         let mut counts = vec![0; edges.bins() * channels as usize];
-        let placed: Vec<Option<usize>> = (0..values).map(|value| edges.bin((low + value as i32) as f64)).collect();
+        let (all, last) = (edges.values(), edges.bins() - 1);
         for (of_channel, of_values) in counts.chunks_mut(edges.bins()).zip(value_counts.chunks(values)) {
-            for (bin, count) in placed.iter().zip(of_values) {
-                if let Some(bin) = bin {
-                    of_channel[*bin] += count;
+            // Values rise, and so do their bins.
+            let mut bin = 0;
+            for (value, &count) in of_values.iter().enumerate().filter(|(_, count)| **count > 0) {
+                let sample = (low + value as i32) as f64;
+                if sample < all[0] || sample > all[last + 1] {
+                    continue;
                 }
+                // Most bins hold few values: the next bin is near.
+                bin = match (bin..last.min(bin + 4)).find(|&near| sample < all[near + 1]) {
+                    Some(near) => near,
+                    None => bin + all[bin..=last].partition_point(|&edge| edge <= sample) - 1,
+                };
+                of_channel[bin] += count;
             }
         }
         Histogram::new(edges, channels, counts)

@@ -244,16 +244,24 @@ fn along(
     room: Option<DeviceImage>,
 ) -> Result<DeviceImage> {
     let distinct = passes.iter().enumerate().all(|(at, pass)| passes[..at].iter().all(|other| other.axis != pass.axis));
-    let src = input.pixel();
+    let (src, on_gpu, mut passes) = (input.pixel(), matches!(input, Input::Device(_)), passes);
+    let are_whole = passes.iter().all(Pass::is_whole);
+    if on_gpu && !src.is_float() && !dst.is_float() && are_whole {
+        // Whole sums are the same in any order of the axes.
+        passes.sort_by_key(|pass| pass.axis);
+    }
     let may_fuse = match dst {
         PixelType::F16 | PixelType::F32 => passes.iter().all(Pass::keeps_constant),
+        // Taps along x before those along y are the sums of an image, in this order.
+        PixelType::F64 if on_gpu && src == dst && shape.len() == 2 => {
+            let [first, second] = &passes[..] else { return by_axes(device, input, shape, dst, passes, room) };
+            first.axis > second.axis && !first.is_mean() && !second.is_mean() && passes.iter().all(Pass::keeps_constant)
+        }
         // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
         PixelType::F64 | PixelType::Bool => false,
-        // Kernels of volumes have the sums of one pass as integers, and those of several as f64.
-        _ if matches!(input, Input::Device(_)) => {
-            shape.len() < 3 && may_be_word(src, dst) && passes.iter().all(Pass::is_whole)
-        }
-        _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && passes.iter().all(Pass::is_whole),
+        // Bytes that stay bytes have one launch of passes that are stored.
+        _ if on_gpu => shape.len() < 3 && src != dst && may_be_word(src, dst) && are_whole,
+        _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && are_whole,
     };
     if may_fuse && shape.len() <= 3 && distinct {
         return at_once(device, input, (shape, 1), dst, passes, room);
@@ -276,7 +284,18 @@ fn along(
             return input.into_volume(device, (self::sides(sides), channels), filter, room);
         }
     }
-    let mut passes = passes;
+    by_axes(device, input, shape, dst, passes, room)
+}
+
+/// Filters along one axis after the other.
+fn by_axes(
+    device: &apron::Device,
+    input: Input<'_>,
+    shape: &[u32],
+    dst: PixelType,
+    mut passes: Vec<Pass>,
+    room: Option<DeviceImage>,
+) -> Result<DeviceImage> {
     let Some(last) = passes.pop() else { return at_once(device, input, (&[product(shape)], 1), dst, vec![], room) };
     let before = passes
         .into_iter()
@@ -330,9 +349,11 @@ fn at_once(
     let AlongAxes { taps, borders, divisor } = AlongAxes::of(passes, shape.len(), sums);
     let sides = sides(shape);
     let window: u32 = taps.iter().map(Taps::len).max().unwrap_or(1);
-    // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums.
-    let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN);
     let [x, y, _] = &taps;
+    // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums. Kernels
+    // of images of f64 take both axes in one launch.
+    let in_one_launch = matches!(input, Input::Device(_)) && x.len() > 1 && y.len() > 1;
+    let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN) || in_one_launch;
     let in_plane = match (x.len(), y.len()) {
         (_, 1) => borders[0].into(),
         (1, _) => borders[1].into(),
