@@ -113,7 +113,7 @@ impl<X: Pixel + Sample> Body for Stored<X> {
                 // For the whole warp, which stores the row.
                 let is_cast = is_integer::<X>() && d.ballot(!(cuts(cast) && are_small(&sums))) == 0;
                 let row = warp * VOLUMES_STORED_PITCH;
-                let results = Shared::<X>::at(ACROSS.offset + row * 8);
+                let results = Shared::<u32>::at(ACROSS.offset + row * 8);
                 if is_summing {
                     for r in 0..RUN {
                         let place = group_at + r as u32 * p.channels;
@@ -136,7 +136,7 @@ impl<X: Pixel + Sample> Body for Stored<X> {
                         if sample < samples {
                             let place = sample + ((sample * reciprocal) >> 16) / VOLUMES_RUN * p.channels;
                             let result = match is_cast {
-                                true => d.shared_load(results, place),
+                                true => narrowed(d.shared_load(results, place)),
                                 false => X::cast(d.shared_load(ACROSS, row + place), cast),
                             };
                             d.store(to, sample as u64, result);
@@ -181,14 +181,19 @@ fn are_small(sums: &[f64; RUN]) -> bool {
     are
 }
 
-/// Casts a sum whose integer part 32 bits hold, toward zero and without saturation.
+/// Returns the integer part of a sum.
 ///
 /// # Safety
-/// They hold it.
+/// 32 bits hold it.
 #[inline(always)]
-unsafe fn cut<X: Pixel>(sum: f64) -> X {
+unsafe fn cut(sum: f64) -> u32 {
     // SAFETY: the caller's promise.
-    let whole = unsafe { sum.to_int_unchecked::<i32>() };
+    unsafe { sum.to_int_unchecked::<i32>() as u32 }
+}
+
+/// Returns the sample in the low bits of an integer.
+#[inline(always)]
+fn narrowed<X: Pixel>(whole: u32) -> X {
     match X::TYPE.size_bytes() {
         1 => X::read(&[whole as u8]),
         _ => X::read(&(whole as u16).to_ne_bytes()),
@@ -277,7 +282,7 @@ impl<D: Device, X: Pixel + Sample> Down<'_, D, X> {
             let sum = if is_inside { sums[r] } else { self.p.constants[0] };
             // SAFETY: the sums are small; the caller's promise.
             unsafe {
-                let stored = if is_cast { cut::<X>(sum).to_f64() } else { sum };
+                let stored = if is_cast { narrowed::<X>(cut(sum)).to_f64() } else { sum };
                 self.d.shared_store(DOWN, r as u32 * VOLUMES_STORED_PITCH + place, stored);
             }
         }
