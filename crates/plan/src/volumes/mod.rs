@@ -404,7 +404,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             DENSE,
             Family::Volumes,
-            "f32, f64; u8, u16, i16, i32 and i64: masks of up to 512 taps, or taps along one axis, or stored between axes",
+            "f32, f64; u8, u16, i16, i32, i64: masks of up to 512 taps, one axis, or stored between axes",
             &For(dense),
         )
         .examples(|| {

@@ -100,7 +100,7 @@ pub(crate) const VARIANTS: &[Variant] = &[Variant {
     ..Variant::new(
         "volumes-stored",
         Family::Volumes,
-        "u8, u16, i16 or f64 sums that are stored between y and x; taps along x reach over 128 samples; up to 512 taps",
+        "u8, u16, i16, f64 sums stored between y and x; x taps over up to 129 samples; up to 512 taps",
         &For(stored),
     )
     .examples(|| {
