@@ -240,67 +240,69 @@ fn along(
     input: Input<'_>,
     shape: &[u32],
     dst: PixelType,
-    passes: Vec<Pass>,
-    room: Option<DeviceImage>,
-) -> Result<DeviceImage> {
-    let distinct = passes.iter().enumerate().all(|(at, pass)| passes[..at].iter().all(|other| other.axis != pass.axis));
-    let (src, on_gpu, mut passes) = (input.pixel(), matches!(input, Input::Device(_)), passes);
-    let are_whole = passes.iter().all(Pass::is_whole);
-    if on_gpu && !src.is_float() && !dst.is_float() && are_whole {
-        // Whole sums are the same in any order of the axes.
-        passes.sort_by_key(|pass| pass.axis);
-    }
-    let may_fuse = match dst {
-        PixelType::F16 | PixelType::F32 => passes.iter().all(Pass::keeps_constant),
-        // Taps along x before those along y are the sums of an image, in this order.
-        PixelType::F64 if on_gpu && src == dst && shape.len() == 2 => {
-            let [first, second] = &passes[..] else { return by_axes(device, input, shape, dst, passes, room) };
-            first.axis > second.axis && !first.is_mean() && !second.is_mean() && passes.iter().all(Pass::keeps_constant)
-        }
-        // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
-        PixelType::F64 | PixelType::Bool => false,
-        // Bytes that stay bytes have one launch of passes that are stored.
-        _ if on_gpu => shape.len() < 3 && src != dst && may_be_word(src, dst) && are_whole,
-        _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && are_whole,
-    };
-    if may_fuse && shape.len() <= 3 && distinct {
-        return at_once(device, input, (shape, 1), dst, passes, room);
-    }
-    let (is_ordered, means) =
-        (passes.is_sorted_by(|a, b| a.axis < b.axis), passes.iter().filter(|pass| pass.is_mean()));
-    let by_parts = src == PixelType::F64 && passes.iter().any(Pass::is_long_mean);
-    let is_stored = is_ordered && !by_parts && [0, passes.len()].contains(&means.count());
-    // Sums of f32 have taps of f32.
-    if passes.len() > 1 && is_stored && !matches!(dst, PixelType::F16 | PixelType::F32) {
-        // What lies behind, such as colours, are the channels of a pixel, if those are few.
-        let (channels, sides) = match shape.split_last() {
-            Some((&channels, sides)) if channels <= 4 && passes.iter().all(|pass| pass.axis < sides.len()) => {
-                (channels, sides)
-            }
-            _ => (1, shape),
-        };
-        if sides.len() <= 3 {
-            let filter = AlongAxes::of(passes, sides.len(), PixelType::F64).filter(dst);
-            return input.into_volume(device, (self::sides(sides), channels), filter, room);
-        }
-    }
-    by_axes(device, input, shape, dst, passes, room)
-}
-
-/// Filters along one axis after the other.
-fn by_axes(
-    device: &apron::Device,
-    input: Input<'_>,
-    shape: &[u32],
-    dst: PixelType,
     mut passes: Vec<Pass>,
     room: Option<DeviceImage>,
 ) -> Result<DeviceImage> {
+    let (types, on_gpu) = ((input.pixel(), dst), matches!(input, Input::Device(_)));
+    if on_gpu && !types.0.is_float() && !dst.is_float() && passes.iter().all(Pass::is_whole) {
+        // Whole sums are the same in any order of the axes.
+        passes.sort_by_key(|pass| pass.axis);
+    }
+    if are_one_sum(types, on_gpu, shape.len(), &passes) {
+        return at_once(device, input, (shape, 1), dst, passes, room);
+    }
+    if let Some((lengths, channels)) = stored_volume(types, shape, &passes) {
+        let filter = AlongAxes::of(passes, lengths.len(), PixelType::F64).filter(dst, true);
+        return input.into_volume(device, (sides(lengths), channels), filter, room);
+    }
     let Some(last) = passes.pop() else { return at_once(device, input, (&[product(shape)], 1), dst, vec![], room) };
     let before = passes
         .into_iter()
         .try_fold(input, |input, pass| one(device, input, shape, dst, pass, None).map(Input::Device))?;
     one(device, before, shape, dst, last, room)
+}
+
+/// Whether passes over an array of `axes` axes are one sum, which is stored once and has SciPy's results.
+fn are_one_sum((src, dst): (PixelType, PixelType), on_gpu: bool, axes: usize, passes: &[Pass]) -> bool {
+    let distinct = passes.iter().enumerate().all(|(at, pass)| passes[..at].iter().all(|other| other.axis != pass.axis));
+    let keep_constants = || passes.iter().all(Pass::keeps_constant);
+    let are_whole = || passes.iter().all(Pass::is_whole);
+    let are = match dst {
+        PixelType::F16 | PixelType::F32 => keep_constants(),
+        // Images of f64 have a launch that sums along x, then along y.
+        PixelType::F64 if on_gpu && src == dst && axes == 2 => {
+            matches!(passes, [x, y] if x.axis > y.axis && !x.is_mean() && !y.is_mean()) && keep_constants()
+        }
+        // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
+        PixelType::F64 | PixelType::Bool => false,
+        // Bytes that stay bytes have a launch of passes that are stored.
+        _ if on_gpu => axes < 3 && src != dst && may_be_word(src, dst) && are_whole(),
+        _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && are_whole(),
+    };
+    are && axes <= 3 && distinct
+}
+
+/// Returns the lengths of the axes and the channels of the volume over which several passes are one filter whose sums are
+/// stored between them; `None` if their order is not that of the axes, or no volume has these axes.
+fn stored_volume<'a>(
+    (src, dst): (PixelType, PixelType),
+    shape: &'a [u32],
+    passes: &[Pass],
+) -> Option<(&'a [u32], u32)> {
+    let is_ordered = passes.len() > 1 && passes.is_sorted_by(|a, b| a.axis < b.axis);
+    let means = passes.iter().filter(|pass| pass.is_mean()).count();
+    // Sums of f32 have taps of f32, and long means of f64 are running sums.
+    let in_doubles = !matches!(dst, PixelType::F16 | PixelType::F32);
+    let by_taps = src != PixelType::F64 || !passes.iter().any(Pass::is_long_mean);
+    // What lies behind, such as colours, are the channels of a pixel, if those are few.
+    let (lengths, channels) = match shape.split_last() {
+        Some((&channels, lengths)) if channels <= 4 && passes.iter().all(|pass| pass.axis < lengths.len()) => {
+            (lengths, channels)
+        }
+        _ => (shape, 1),
+    };
+    let are = is_ordered && in_doubles && by_taps && [0, passes.len()].contains(&means) && lengths.len() <= 3;
+    are.then_some((lengths, channels))
 }
 
 /// Returns whether a filter between these types may have sums of 16 bits, which are cast to 8 bits, or stay.
@@ -374,7 +376,7 @@ fn at_once(
             }
         });
     }
-    let filter = Filter { stored: false, ..AlongAxes { taps, borders, divisor }.filter(dst) };
+    let filter = AlongAxes { taps, borders, divisor }.filter(dst, false);
     input.into_volume(device, (sides, channels), filter, room)
 }
 
@@ -402,11 +404,11 @@ impl AlongAxes {
         AlongAxes { taps, borders, divisor }
     }
 
-    /// Returns the filter of a volume, whose sums are stored between the passes.
-    fn filter(self, dst: PixelType) -> Filter {
+    /// Returns the filter of a volume.
+    fn filter(self, dst: PixelType, stored: bool) -> Filter {
         let ([x, y, z], weights) = (self.borders, VolumeWeights::Separable(self.taps));
         let formula = VolumeFormula::Sums { weights, divisor: self.divisor };
-        Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst, stored: true }
+        Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst, stored }
     }
 }
 

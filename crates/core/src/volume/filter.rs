@@ -218,15 +218,10 @@ impl VolumeFilter {
         let mut stage = |axis: usize, is_last: bool| {
             let mut along = [Taps::unit(), Taps::unit(), Taps::unit()];
             along[axis] = all[axis].clone();
-            let divisor = match is_mean {
-                true => f64::from(lengths[axis]),
-                false => {
-                    if is_last {
-                        self.divisor
-                    } else {
-                        1.0
-                    }
-                }
+            let divisor = match (is_mean, is_last) {
+                (true, _) => f64::from(lengths[axis]),
+                (false, true) => self.divisor,
+                (false, false) => 1.0,
             };
             let (mut extent, mut sides) = (self.extent, input.sides());
             if let VolumeExtent::Region(region) = self.extent {
