@@ -202,51 +202,81 @@ pub struct BoxParams {
     pub tile: BoxTile,
 }
 
-/// Samples that a lane of the means by prefix sums loads at once.
+/// Bytes of a vector: what a lane of the means by prefix sums loads at once.
 pub const PREFIX_VECTOR: u32 = 16;
 
-/// Shared memory of a block of the means by prefix sums, in bytes: the prefix sums of a row, each lane's padded by one,
-/// and its means, with a vector before them and one after them.
-pub const PREFIX_BYTES: u32 = 32 * (PREFIX_VECTOR + 1) * 4 + 34 * PREFIX_VECTOR;
+/// Threads per block of the kernel that sums columns of vectors by chunks of rows.
+pub const PREFIX_TOTALS: u32 = 128;
 
-/// Parameters of the means of bytes by prefix sums, of images of one channel.
+/// Returns offsets in the shared memory of means by prefix sums, and its size, in bytes. The prefix sums of a row, each
+/// vector's padded by one, are at its start. The offsets are those of the totals of each warp, per channel, and of the
+/// means, with a vector before them and one after them. A block has `warps` warps, samples `sample_bytes` bytes.
+pub const fn prefix_layout(warps: u32, channels: u32, sample_bytes: u32) -> [u32; 3] {
+    let totals = warps * 32 * (PREFIX_VECTOR / sample_bytes + 1) * 4;
+    // One number more per warp than channels: an estimate of large sums.
+    let means = totals + (warps * (channels + 1) * 4).next_multiple_of(PREFIX_VECTOR) + PREFIX_VECTOR;
+    [totals, means, means + (warps * 32 + 1) * PREFIX_VECTOR]
+}
+
+/// Parameters of the means by prefix sums.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PrefixParams {
-    /// Input row stride.
+    /// The buffer of column sums of chunks of rows: its number in the recipe, then its address.
+    pub totals: u64,
+    /// Stride between the images of a batch in that buffer, in units of
+    /// [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
+    pub totals_step: u32,
+    /// Pitch of the rows of that buffer, in sums: whole vectors.
+    pub totals_pitch: u32,
+    /// Number of chunks of rows in that buffer; 0 if blocks sum all rows of their first windows.
+    pub chunks: u32,
+    /// Input row stride, in samples.
     pub row_stride: u32,
-    /// Input width.
+    /// Samples in an input row.
+    pub row_samples: u32,
+    /// Input width, in pixels.
     pub width: u32,
-    /// Input height.
+    /// Input height, in pixels.
     pub height: u32,
-    /// Output width.
+    /// Output width, in pixels.
     pub out_width: u32,
-    /// Output height.
+    /// Output height, in pixels.
     pub out_height: u32,
-    /// Width of the window.
+    /// Width of the window, in pixels.
     pub window_x: u32,
-    /// Height of the window.
+    /// Height of the window, in pixels.
     pub window_y: u32,
-    /// Input column of the first window's first sample.
+    /// Input column of the first window's first pixel.
     pub origin_x: i32,
-    /// Input row of the first window's first sample.
+    /// Input row of the first window's first pixel.
     pub origin_y: i32,
-    /// Output samples per row of a block.
+    /// Output pixels per row of a block.
     pub outputs: u32,
     /// Number of strips (groups of columns).
     pub strips: u32,
     /// Number of strips at the left and at the right edge whose rows two blocks share.
     pub edges: [u32; 2],
-    /// Output rows per block, an even number.
+    /// Output rows per block: an even number; with chunks, whole chunks.
     pub rows: u32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
-    /// Value outside the image, where the border is constant.
+    /// Value outside the image, where the border is constant: the sample's bits as often as a word has room. Those of
+    /// i16 have the opposite sign bit.
     pub constant: u32,
-    /// Half the number of pixels of a window, rounded down.
+    /// Number of pixels of a window.
+    pub count: u32,
+    /// Half that number, rounded down.
     pub bias: u32,
-    /// A mean is a byte of the upper 32 bits of `(sum + bias) * multiplier`.
+    /// The mean is in the upper 32 bits of `(sum + bias) * multiplier`, or if `corrected`, near them.
     pub multiplier: u32,
-    /// Selector of this byte in two words, two hexadecimal digits as of PTX's `prmt`.
+    /// Selector of two means in two words, hexadecimal digits as of PTX's `prmt`: of a byte each, or of two bytes each.
     pub bytes: u32,
+    /// Whether the upper 32 bits, shifted to the right by `shift`, are the quotient or one less: 0 or 1. Of sums of up
+    /// to 37 bits, the multiplication takes all but the lowest five.
+    pub corrected: u32,
+    /// See `corrected`.
+    pub shift: u32,
+    /// Whether a mean may be halfway between two integers: 0 or 1.
+    pub halves: u32,
 }

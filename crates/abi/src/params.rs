@@ -149,6 +149,7 @@ impl Params {
             Params::SlidingParams(p) => {
                 Params::SlidingParams(SlidingParams { totals_step: of(p.totals as usize), ..p })
             }
+            Params::PrefixParams(p) => Params::PrefixParams(PrefixParams { totals_step: of(p.totals as usize), ..p }),
             Params::OrderedParams(p) => {
                 Params::OrderedParams(OrderedParams { totals_step: of(p.totals as usize), ..p })
             }
@@ -178,6 +179,7 @@ impl Params {
                 Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
             }
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { totals: of(p.totals as usize), ..p }),
+            Params::PrefixParams(p) => Params::PrefixParams(PrefixParams { totals: of(p.totals as usize), ..p }),
             Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { totals: of(p.totals as usize), ..p }),
             Params::HistogramDigitsParams(p) => {
                 Params::HistogramDigitsParams(HistogramDigitsParams { totals: of(p.totals as usize), ..p })

@@ -96,6 +96,18 @@ pub trait Device: Copy {
     /// Returns the value of the lane `lanes` below; in lanes below `lanes` the result is arbitrary. All threads of the
     /// warp call this together.
     fn shuffle_up(self, value: u32, lanes: u32) -> u32;
+    /// Returns the sum of the values of this lane and of those below, modulo 2^32, in a block of one row. All threads
+    /// of the warp call this together.
+    #[inline(always)]
+    fn scan(self, value: u32) -> u32 {
+        let (lane, mut sum, mut lanes) = (self.thread_x() % 32, value, 1);
+        while lanes < 32 {
+            let lower = self.shuffle_up(sum, lanes);
+            sum = sum.wrapping_add(if lane >= lanes { lower } else { 0 });
+            lanes *= 2;
+        }
+        sum
+    }
     /// Multiplies a matrix of 16x32 unsigned bytes by one of 32x8 signed bytes, and adds the product to 16x8 integers,
     /// modulo 2^32. The fragments that each lane holds are those of PTX's `mma.m16n8k32`. All threads of the warp call
     /// this together.
@@ -263,6 +275,11 @@ pub trait Device: Copy {
     #[inline(always)]
     fn multiply_wide(self, a: i32, b: i32) -> i64 {
         a as i64 * b as i64
+    }
+    /// Returns the upper 32 bits of the product.
+    #[inline(always)]
+    fn multiply_high(self, a: u32, b: u32) -> u32 {
+        ((a as u64 * b as u64) >> 32) as u32
     }
     /// Packs two integers into a word as 16 bits each, the lower first, clamped to 0 to 65535.
     #[inline(always)]

@@ -8,6 +8,7 @@ mod costs;
 mod halves;
 mod limits;
 mod lines;
+mod means;
 mod numbers;
 mod one_launch;
 mod ordered;

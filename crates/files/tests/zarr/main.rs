@@ -337,7 +337,9 @@ fn an_output_is_whole_or_not_there() {
     fs::write(path.join("of-before"), "").unwrap();
     ImageOutput::new(&path, None).unwrap().write(&image(PixelType::U8, (600, 4, 1))).unwrap();
     assert_eq!((names(), files(&path).len()), (vec!["out.zarr".into()], 3));
-    for (name, what) in [("other.zarr", "not a Zarr"), ("file.zarr", "not a folder"), ("no/out.zarr", "there is no folder")] {
+    for (name, what) in
+        [("other.zarr", "not a Zarr"), ("file.zarr", "not a folder"), ("no/out.zarr", "there is no folder")]
+    {
         let path = folder.path().join(name);
         match name {
             "other.zarr" => fs::create_dir(&path).unwrap(),

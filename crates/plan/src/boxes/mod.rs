@@ -248,18 +248,24 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         rank: 15,
-        grids: Grids { rows: &[16, 24, 32, 48, 64], residents: &[1] },
+        // One warp per block, or several: in the place of the blocks per multiprocessor.
+        grids: Grids { rows: &[16, 24, 32, 48, 64], residents: &[1, 4] },
         ..Variant::new(
             "boxes-prefix",
             Family::Boxes,
-            "means of gray bytes, over an odd number of pixels below 2^20, up to 255 wide, in rows 32 wider",
+            "means of u8 (1 or 4 channels), u16, i16 (1): up to 1327 wide, sums below 2^32, of 16 bits 2^37",
             &For(prefix::plan),
         )
         .examples(|| {
             vec![
-                limit(gray(1000, [255, 4111]), gray(1000, [257, 3])),
+                limit(gray(3000, [1327, 4111]), gray(3000, [1329, 3])),
                 limit(gray(272, [239, 3]), gray(272, [243, 3])),
-                limit(gray(416, [3, 3]), gray(416, [3, 4])),
+                limit(mean(shape(3000, 1), U16, [256, 256]), mean(shape(3000, 1), U16, [256, 2048])),
+                limit(
+                    mean(shape(3000, 1), PixelType::I16, [257, 257]),
+                    mean(shape(3000, 2), PixelType::I16, [257, 257]),
+                ),
+                limit(mean(shape(200, 4), U8, [130, 100]), mean(shape(200, 3), U8, [130, 100])),
             ]
         })
     },
@@ -342,8 +348,8 @@ mod tests {
         assert_eq!(chunks(3, [257, 1]), Kernel::boxes_chunks_small_u8_u8);
         assert_eq!(chunks(2, [129, 2]), Kernel::boxes_chunks_large_u8_u8);
         assert_eq!(chunks(4, [255, 255]), Kernel::boxes_chunks_narrow_rgba_u8_u8);
-        assert_eq!(u8(1, [1, 2000]), Kernel::boxes_sliding_totals_u8_u32);
-        assert_eq!(kernel(&mean(PixelType::I16, 1, [20, 20])), Kernel::boxes_sliding_windows_i16_u32);
+        assert_eq!(u8(2, [1, 2000]), Kernel::boxes_sliding_totals_u8_u32);
+        assert_eq!(kernel(&mean(PixelType::I16, 2, [20, 20])), Kernel::boxes_sliding_windows_i16_u32);
         assert_eq!(kernel(&mean(PixelType::F32, 3, [31, 31])), Kernel::boxes_chunks_c3_f32_f32);
         assert_eq!(kernel(&mean(PixelType::F32, 1, [63, 999])), Kernel::boxes_ordered_rows_f32_f32);
     }

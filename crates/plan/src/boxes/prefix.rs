@@ -1,118 +1,262 @@
-//! Recipes of means of bytes by prefix sums along the rows.
+//! Recipes of means of integers by prefix sums along the rows.
 
+use crate::machine::Tuning;
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Launch, Machine};
-use apron_abi::{PREFIX_VECTOR, Params, PrefixParams};
-use apron_core::{BoxFilter, PixelType, Result, Scale};
-
-/// Output rows per block where nothing was measured.
-const ROWS: u32 = 24;
+use crate::{Buffer, Launch, Machine, Role};
+use apron_abi::{ElementType, PREFIX_TOTALS, PREFIX_VECTOR, Params, PrefixParams, WINDOWS_CHUNK};
+use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
 
 /// Lanes of a warp, each with a vector of samples.
 const LANES: u32 = 32;
 
-/// Samples of a strip that are lost: the first window may start anywhere in a vector.
-const LOST: u32 = PREFIX_VECTOR;
-
-/// Widest window: half of a strip's columns then have outputs.
+/// Widest window of a block of one warp: half of a strip's columns then have outputs.
 const WIDEST: u32 = 255;
 
-/// Output samples of a strip are a multiple of this number, so that strips begin at sectors of memory.
+/// A strip's columns divided by the number of those with outputs are at most this number.
+const FEWEST: u32 = 3;
+
+/// Most rows of windows with large sums: two vectors of columns, and a unit of the estimate per vector, sum to less than
+/// 2^31.
+const TALLEST: u32 = 2047;
+
+/// Bits of large sums beyond 32.
+const BEYOND: u32 = 5;
+
+/// Least height, in rows, of windows whose first sums come from a launch that sums chunks of rows.
+const TALL: u32 = 96;
+
+/// Bytes of a sector of memory. Strips begin at sectors.
 const SECTOR: u32 = 32;
 
-/// Plans one warp per block.
+/// Plans blocks of one warp or of several.
 pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
-    let (out, channels) = (window.out, problem.shape.channels);
-    let [width, window_x] = [problem.shape.width, problem.width];
-    let types = (problem.src, problem.dst, channels) == (PixelType::U8, PixelType::U8, 1);
-    if !types {
+    let (out, shape) = (window.out, problem.shape);
+    let [width, window_x] = [shape.width, problem.width];
+    let large = is_large(problem.samples(), if problem.src == PixelType::U8 { 255 } else { 65_535 });
+    let several = match (problem.src, shape.channels) {
+        _ if problem.src != problem.dst => None,
+        (PixelType::U16 | PixelType::I16, 1) if large && problem.height <= TALLEST => Some(("large", 8)),
+        _ if large => None,
+        (PixelType::U8 | PixelType::U16 | PixelType::I16, 1) => Some(("wide", 4)),
+        (PixelType::U8, 4) => Some(("rgba", 8)),
+        _ => None,
+    };
+    let Some(several) = several else {
+        let channels = shape.channels;
         return Err(variant.refused(format!("{} to {} pixels of {channels} channels", problem.src, problem.dst)));
-    }
+    };
     if !matches!(problem.scale, Scale::Mean) {
         return Err(variant.refused(format!("{} times the sums", problem.scale.factor(problem.samples()))));
     }
-    let Some([multiplier, bytes]) = multiplier(problem.samples()) else {
+    let Some(division) = Division::of(problem.samples(), problem.src.size_bytes() as u32) else {
         return Err(variant.refused(format!("means over {} pixels", problem.samples())));
     };
-    if width < window_x + LOST + PREFIX_VECTOR {
+    // Bytes per pixel, and pixels per vector.
+    let pixel = problem.src.size_bytes() as u32 * shape.channels;
+    let vector = PREFIX_VECTOR / pixel;
+    if width < window_x + 2 * vector {
         return Err(variant.refused(format!("windows of {window_x} pixels in rows of {width}")));
     }
-    if window_x > WIDEST {
-        return Err(variant.refused(format!("windows of {window_x} pixels")));
-    }
-    let outputs = (LANES * PREFIX_VECTOR - window_x - LOST) / SECTOR * SECTOR;
-    let strips = out.width.div_ceil(outputs);
-    // Strips of equal width.
-    let outputs = out.width.div_ceil(strips).next_multiple_of(SECTOR);
-    let origin_x = window.origin_x;
-    let first = |strip: u32| (strip * outputs) as i32 + origin_x;
-    // Whether a strip reads columns left of the image, and right of it.
-    let beside = |strip: u32| (first(strip) < 0, first(strip) + (outputs + window_x) as i32 > width as i32);
-    // Vectors are aligned to the right edge in strips where one could contain it; no vector may then contain the left
-    // edge.
-    let vector = PREFIX_VECTOR as i32;
-    let is_divided = |strip: u32| {
-        let (first, width) = (first(strip), width as i32);
-        let has_right = first + (outputs + window_x) as i32 + vector > width;
-        has_right && width % vector != 0 && (width - first + vector - 1) / vector * vector > width
-    };
-    if (0..strips).any(is_divided) {
-        return Err(variant.refused(format!("rows of {width} pixels, whose both ends a block reads")));
-    }
-    // If rows are not aligned, no strip is faster than those at the edges.
-    let before = (0..strips).take_while(|&strip| beside(strip).0).count() as u32;
-    let behind = (before..strips).rev().take_while(|&strip| beside(strip).1).count() as u32;
-    let edges = if width.is_multiple_of(PREFIX_VECTOR) { [before, behind] } else { [0; 2] };
-    let rows = machine.tuning.map_or(ROWS, |tuning| tuning.rows).min(out.height).max(2).next_multiple_of(2);
-    let kernel = super::find(problem, variant, "means", problem.src.element(), problem.dst.element())?;
+    let gray = (problem.src, shape.channels) == (PixelType::U8, 1);
+    let Tuning { rows, residents } =
+        machine.tuning.unwrap_or(Tuning { rows: 32, residents: if window_x < WIDEST / 2 { 1 } else { 4 } });
+    // Gray bytes have both kinds of blocks: the preferred one if rows allow it.
+    let one = (gray && window_x <= WIDEST).then_some(("means", 1));
+    let kinds = if residents == 1 { [one, Some(several)] } else { [Some(several), one] };
+    let mut divided = format!("windows of {window_x} pixels");
+    let strips = kinds.into_iter().flatten().find_map(|(stage, warps)| {
+        // With one strip more than is needed, none may read both ends of a row.
+        let strips = Strips::of(problem, warps, &window)?;
+        let strips = [0, 1].map(|more| strips.with(strips.count + more, window.out.width));
+        let found = strips.into_iter().find(|strips| !strips.divide_a_vector());
+        if found.is_none() {
+            divided = format!("rows of {width} pixels, whose both ends a block reads");
+        }
+        found.map(|strips| (stage, warps, strips))
+    });
+    let Some((stage, warps, strips)) = strips else { return Err(variant.refused(divided)) };
+    // Two blocks share the rows of a strip at the edges; not if rows are not aligned, since then no strip is faster
+    // than those at the edges, nor if blocks have several warps, of which few are at the edges.
+    let edges = if width.is_multiple_of(vector) && warps == 1 { strips.edges() } else { [0; 2] };
+    let Strips { count: strips, outputs, .. } = strips;
+    let has_chunks = warps > 1 && problem.height >= TALL;
+    let multiple = if has_chunks { WINDOWS_CHUNK } else { 2 };
+    let rows = rows.min(out.height).max(2).next_multiple_of(multiple);
+    let blocks = [strips + edges[0] + edges[1], out.height.div_ceil(rows)];
+    let chunks = if has_chunks { (blocks[1] - 1) * rows / WINDOWS_CHUNK + problem.height / WINDOWS_CHUNK } else { 0 };
+    let kernel = super::find(problem, variant, stage, problem.src.element(), problem.dst.element())?;
+    let samples = shape.row_samples() as u32;
+    let of_vector = vector * shape.channels;
     let params = PrefixParams {
-        row_stride: problem.shape.row_samples() as u32,
+        totals: if chunks > 0 { 2 } else { 0 },
+        totals_step: 0,
+        totals_pitch: samples.next_multiple_of(of_vector),
+        chunks,
+        row_stride: samples,
+        row_samples: samples,
         width,
-        height: problem.shape.height,
+        height: shape.height,
         out_width: out.width,
         out_height: out.height,
         window_x,
         window_y: problem.height,
-        origin_x,
+        origin_x: window.origin_x,
         origin_y: window.origin_y,
         outputs,
         strips,
         edges,
         rows,
         border: problem.border.mode_of(problem.src).0 as u32,
-        constant: problem.border.mode_of(problem.src).1 as u32,
+        constant: repeated(problem.src, problem.border.mode_of(problem.src).1),
+        count: problem.samples() as u32,
         bias: (problem.samples() / 2) as u32,
-        multiplier,
-        bytes,
+        multiplier: division.multiplier,
+        bytes: division.bytes,
+        corrected: division.corrected as u32,
+        shift: division.shift,
+        halves: problem.samples().is_multiple_of(2) as u32,
     };
-    let launch = Launch {
+    let launch = |kernel: apron_abi::Kernel, blocks, dst| Launch {
         kernel,
-        blocks: [strips + edges[0] + edges[1], out.height.div_ceil(rows)],
+        blocks,
         shared_bytes: kernel.facts().shared.bytes(0, 0),
         reserved_bytes: 0,
         src: 0,
-        dst: 1,
+        dst,
         params: Params::PrefixParams(params),
         taps: [].into(),
     };
-    Ok((super::buffers(problem, &window), vec![launch]))
+    let (mut buffers, mut launches) = (super::buffers(problem, &window), Vec::new());
+    if chunks > 0 {
+        let totals = super::find(problem, variant, "totals", problem.src.element(), ElementType::U32)?;
+        let elems = chunks as u64 * params.totals_pitch as u64;
+        buffers.push(Buffer { role: Role::Scratch, element: ElementType::U32, elems });
+        let vectors = params.totals_pitch / of_vector;
+        launches.push(launch(totals, [vectors.div_ceil(PREFIX_TOTALS), chunks], 2));
+    }
+    launches.push(launch(kernel, blocks, 1));
+    Ok((buffers, launches))
 }
 
-/// Returns a multiplier, and the byte of the upper word of `(sum + count / 2) * multiplier` that is the rounded mean of
-/// `count` bytes, an odd number above 1: as the hexadecimal digits of the byte's number in each of two words.
-///
-/// The rounded mean is the quotient `(sum + count / 2) / count`, rounded down. Times 2^(32 + 8 byte) / count,
-/// rounded up, the product is too large by less than `256 count`, which does not reach the next multiple of
-/// 2^(32 + 8 byte) / count.
-fn multiplier(count: u64) -> Option<[u32; 2]> {
-    (0..3u32).filter(|_| count % 2 == 1 && count > 1).find_map(|byte| {
-        let unit = 1u64 << (32 + 8 * byte);
-        let multiplier = u32::try_from(unit.div_ceil(count)).ok()?;
-        let fits = (256 * count).checked_mul(count)? <= unit;
-        fits.then_some([multiplier, byte | (4 + byte) << 4])
-    })
+/// How the columns of the output are divided into strips of equal width. All numbers are in pixels.
+#[derive(Clone, Copy)]
+struct Strips {
+    count: u32,
+    /// Output columns per strip.
+    outputs: u32,
+    /// Input column of the first window's first pixel.
+    origin: i32,
+    /// Input width, and width of the windows.
+    sizes: [u32; 2],
+    /// Pixels per vector, and per sector of memory.
+    vector: u32,
+    sector: u32,
+}
+
+impl Strips {
+    /// Returns the strips for blocks of `warps` warps; none if the windows leave too few outputs.
+    fn of(problem: &BoxFilter, warps: u32, window: &Window) -> Option<Strips> {
+        let pixel = problem.src.size_bytes() as u32 * problem.shape.channels;
+        let (vector, sector) = (PREFIX_VECTOR / pixel, SECTOR / pixel);
+        let strip = LANES * warps * vector;
+        // The first window may start anywhere in a vector.
+        let room = strip.saturating_sub(problem.width + vector) / sector * sector;
+        if room < strip / FEWEST {
+            return None;
+        }
+        let (count, sizes) = (window.out.width.div_ceil(room), [problem.shape.width, problem.width]);
+        Some(Strips { count, outputs: room, origin: window.origin_x, sizes, vector, sector })
+    }
+
+    /// Returns `count` strips of equal width for `width` output columns, or less if they are fewer sectors.
+    fn with(self, count: u32, width: u32) -> Strips {
+        let outputs = width.div_ceil(count).next_multiple_of(self.sector);
+        Strips { count: width.div_ceil(outputs), outputs, ..self }
+    }
+
+    /// Returns the first input column of a strip, and the column behind its last.
+    fn columns(&self, strip: u32) -> [i32; 2] {
+        let first = (strip * self.outputs) as i32 + self.origin;
+        [first, first + (self.outputs + self.sizes[1]) as i32]
+    }
+
+    /// Returns whether an edge of the image divides a vector. Vectors are aligned to the right edge in strips where one
+    /// could contain it; no vector may then contain the left edge.
+    fn divide_a_vector(&self) -> bool {
+        let (width, vector) = (self.sizes[0] as i32, self.vector as i32);
+        (0..self.count).map(|strip| self.columns(strip)).any(|[first, end]| {
+            end + vector > width && width % vector != 0 && (width - first + vector - 1) / vector * vector > width
+        })
+    }
+
+    /// Returns the number of strips that read columns left of the image, and of others that read columns right of it.
+    fn edges(&self) -> [u32; 2] {
+        let before = (0..self.count).take_while(|&strip| self.columns(strip)[0] < 0).count() as u32;
+        let is_behind = |strip: &u32| self.columns(*strip)[1] > self.sizes[0] as i32;
+        [before, (before..self.count).rev().take_while(is_behind).count() as u32]
+    }
+}
+
+/// Returns a word full of a constant's bits; those of an i16 with the opposite sign bit, as its samples are summed.
+fn repeated(pixel: PixelType, constant: f64) -> u32 {
+    match pixel {
+        PixelType::U8 => constant as u32 * 0x0101_0101,
+        PixelType::I16 => (constant as i32 + 32768) as u32 * 0x0001_0001,
+        _ => constant as u32 * 0x0001_0001,
+    }
+}
+
+/// Returns whether sums of `count` samples up to `most`, and half of `count`, need more than 32 bits.
+fn is_large(count: u64, most: u64) -> bool {
+    most.saturating_mul(count).saturating_add(count / 2) > u32::MAX as u64
+}
+
+/// How sums become means: see [`PrefixParams`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Division {
+    multiplier: u32,
+    bytes: u32,
+    corrected: bool,
+    shift: u32,
+}
+
+impl Division {
+    /// Returns how the sums of `count` samples of `size` bytes, 1 or 2, become means, if the sums and half of `count`
+    /// fit 37 bits.
+    ///
+    /// For an odd number the rounded mean is the quotient `(sum + count / 2) / count`, rounded down. Times
+    /// `2^(32 + 8 byte) / count`, rounded up, the product is too large by less than `2^(8 size) count`, which does not
+    /// reach the next multiple of `2^(32 + 8 byte) / count`: so the mean is at byte `byte` of the upper word.
+    ///
+    /// Otherwise, with a multiplier of 32 bits that is rounded down, the upper word shifted to the right is the quotient
+    /// or one less, which the remainder tells. Large sums are shifted to 32 bits first, which lessens the quotient by
+    /// less than `32 / count`.
+    fn of(count: u64, size: u32) -> Option<Division> {
+        let most = (1u64 << (8 * size)) - 1;
+        if count < 2 || most.checked_mul(count)? + count / 2 >= 1 << (32 + BEYOND) {
+            return None;
+        }
+        let beyond = if is_large(count, most) { BEYOND } else { 0 };
+        let direct = (0..=4 - size).filter(|_| count % 2 == 1 && beyond == 0).find_map(|byte| {
+            let unit = 1u64 << (32 + 8 * byte);
+            let multiplier = u32::try_from(unit.div_ceil(count)).ok()?;
+            let fits = ((most + 1) * count).checked_mul(count)? <= unit;
+            fits.then_some(Division { multiplier, bytes: selector(byte, size), corrected: false, shift: 0 })
+        });
+        let shift = count.ilog2();
+        let multiplier = ((1u64 << (32 + shift)) / count).min(u32::MAX as u64) as u32;
+        direct.or(Some(Division { multiplier, bytes: selector(0, size), corrected: true, shift: shift - beyond }))
+    }
+}
+
+/// Returns the selector of `size` bytes from byte `byte` on, in each of two words.
+fn selector(byte: u32, size: u32) -> u32 {
+    match size {
+        1 => byte | (4 + byte) << 4,
+        _ => byte | (byte + 1) << 4 | (byte + 4) << 8 | (byte + 5) << 12,
+    }
 }
 
 #[cfg(test)]
@@ -122,16 +266,20 @@ mod tests {
     use apron_core::{Border, Extent, Problem, Shape};
 
     fn planned(shape: Shape, [width, height]: [u32; 2]) -> Result<([u32; 2], PrefixParams)> {
-        anchored(shape, [width, height], width / 2)
+        anchored(shape, PixelType::U8, [width, height], width / 2)
     }
 
-    fn anchored(shape: Shape, [width, height]: [u32; 2], x: u32) -> Result<([u32; 2], PrefixParams)> {
-        let (src, dst, border, anchor) = (PixelType::U8, PixelType::U8, Border::Reflect, (x, height / 2));
+    /// Returns the blocks and parameters of the last launch.
+    fn anchored(shape: Shape, src: PixelType, [width, height]: [u32; 2], x: u32) -> Result<([u32; 2], PrefixParams)> {
+        let (dst, border, anchor) = (src, Border::Reflect, (x, height / 2));
         let (scale, extent) = (Scale::Mean, Extent::Same);
         let problem = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
-        let recipe = plan(&Problem::from(problem), Some("boxes-prefix"), &Machine::EMULATED)?;
-        let Params::PrefixParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
-        Ok((recipe.launches[0].blocks, params))
+        let tuning = Some(Tuning { rows: 24, residents: if width < 128 { 1 } else { 4 } });
+        let recipe = plan(&Problem::from(problem), Some("boxes-prefix"), &Machine { tuning, ..Machine::EMULATED })?;
+        let launch = recipe.launches.last().unwrap();
+        let Params::PrefixParams(params) = launch.params else { panic!("{recipe:?}") };
+        assert_eq!(recipe.launches.len(), 1 + usize::from(params.chunks > 0));
+        Ok((launch.blocks, params))
     }
 
     fn gray(width: u32) -> Shape {
@@ -140,44 +288,66 @@ mod tests {
 
     #[test]
     fn windows_end_in_their_strip() {
-        for width in [3, 15, 63, 255] {
-            let (blocks, params) = planned(gray(4096), [width, 9]).unwrap();
+        let rgba = Shape::new(4096, 300, 4).unwrap();
+        for (src, shape, width, height, pixels) in [
+            (PixelType::U8, gray(4096), 3, 9, 32 * 16),
+            (PixelType::U8, gray(4096), 63, 9, 32 * 16),
+            (PixelType::U8, gray(4096), 255, 9, 4 * 32 * 16),
+            (PixelType::U8, gray(4096), 1023, 140, 4 * 32 * 16),
+            (PixelType::U16, gray(4096), 63, 140, 4 * 32 * 8),
+            (PixelType::I16, gray(4096), 599, 3, 4 * 32 * 8),
+            (PixelType::U16, gray(4096), 511, 511, 8 * 32 * 8),
+            (PixelType::U8, rgba, 255, 99, 8 * 32 * 4),
+        ] {
+            let (blocks, params) = anchored(shape, src, [width, height], width / 2).unwrap();
             assert!(params.outputs * params.strips >= 4096, "{params:?}");
             // The last lane's last window ends inside the strip, also if the first window does not start at a vector.
-            assert!(params.outputs + PREFIX_VECTOR - 1 + width < LANES * PREFIX_VECTOR, "{params:?}");
+            let vector = PREFIX_VECTOR / src.size_bytes() as u32 / shape.channels;
+            assert!(params.outputs + vector - 1 + width < pixels, "{params:?}");
             assert_eq!(blocks, [params.strips + params.edges[0] + params.edges[1], 300_u32.div_ceil(params.rows)]);
+            // Blocks begin at chunks, which cover the first windows of the last block.
+            if params.chunks > 0 {
+                assert!(params.rows.is_multiple_of(WINDOWS_CHUNK) && height >= TALL);
+                let last = (blocks[1] - 1) * params.rows / WINDOWS_CHUNK;
+                assert_eq!(params.chunks, last + height / WINDOWS_CHUNK);
+            }
         }
         let outputs = |width| planned(gray(4096), [width, 9]).map(|(_, params)| params.outputs).ok();
-        assert_eq!([3, 63, 255, 257].map(outputs), [Some(480), Some(416), Some(224), None]);
+        assert_eq!([3, 63, 255, 1327, 1329].map(outputs), [Some(480), Some(416), Some(1376), Some(704), None]);
     }
 
     #[test]
     fn two_blocks_share_the_rows_at_the_edges() {
         let edges = |shape, width| planned(shape, [width, 9]).map(|(_, params)| params.edges).ok();
         assert_eq!(edges(gray(4096), 3), Some([1, 1]));
-        // 224 outputs per strip; the second one's windows begin inside the image.
-        assert_eq!(edges(gray(4096), 255), Some([1, 2]));
-        // One strip; rows that are not aligned take as long everywhere, but may not begin and end in one strip.
+        // Several warps per block. Two strips where the only one would divide a vector.
+        assert_eq!(edges(gray(4096), 255), Some([0, 0]));
+        let strips = |width| planned(gray(width), [255, 9]).map(|(blocks, _)| blocks[0]).ok();
+        assert_eq!([1360, 1366, 290].map(strips), [Some(1), Some(2), None]);
+        // One strip; rows that are not aligned take as long everywhere.
         assert_eq!(
             (edges(gray(400), 15), edges(gray(4095), 15), edges(gray(401), 15)),
-            (Some([1, 0]), Some([0, 0]), None)
+            (Some([1, 0]), Some([0, 0]), Some([0, 0]))
         );
     }
 
     #[test]
     fn no_edge_divides_a_vector() {
         // No window begins before the image, but the vectors that end at its right edge do.
-        assert!(anchored(gray(67), [3, 3], 0).is_err() && anchored(gray(80), [3, 3], 0).is_ok());
-        for width in (35..=1200).step_by(7) {
-            for x in [0, 1, 2] {
-                let Ok((_, params)) = anchored(gray(width), [3, 3], x) else { continue };
-                for strip in 0..params.strips {
-                    let first = (strip * params.outputs) as i32 + params.origin_x;
-                    let outputs = params.outputs.min(width - strip * params.outputs);
-                    // As in the kernel.
-                    if first + (outputs + 3 + 16) as i32 > width as i32 {
-                        let left = width as i32 - (width as i32 - first + 15) / 16 * 16;
-                        assert!(left >= 0 || width % 16 == 0, "{params:?}");
+        let bytes = |width, x| anchored(gray(width), PixelType::U8, [3, 3], x);
+        assert!(bytes(67, 0).is_err() && bytes(80, 0).is_ok());
+        for (src, vector) in [(PixelType::U8, 16), (PixelType::U16, 8)] {
+            for width in (35..=1200).step_by(7) {
+                for x in [0, 1, 2] {
+                    let Ok((_, params)) = anchored(gray(width), src, [3, 3], x) else { continue };
+                    for strip in 0..params.strips {
+                        let first = (strip * params.outputs) as i32 + params.origin_x;
+                        let outputs = params.outputs.min(width - strip * params.outputs);
+                        // As in the kernel.
+                        if first + (outputs + 3) as i32 + vector > width as i32 {
+                            let left = width as i32 - (width as i32 - first + vector - 1) / vector * vector;
+                            assert!(left >= 0 || width as i32 % vector == 0, "{params:?}");
+                        }
                     }
                 }
             }
@@ -187,25 +357,54 @@ mod tests {
     #[test]
     fn other_problems_are_refused() {
         assert!(planned(Shape::new(4096, 300, 3).unwrap(), [9, 9]).is_err());
-        assert!(planned(gray(4096), [2, 9]).is_err() && planned(gray(4096), [1, 1]).is_err());
+        assert!(planned(gray(4096), [1, 1]).is_err() && planned(gray(4096), [2, 1]).is_ok());
         // Vectors outside the image are copies of vectors inside.
         assert!(planned(gray(80), [49, 9]).is_err() && planned(gray(80), [47, 9]).is_ok());
+        // Sums and half of the number of samples fit 37 bits.
+        let u16 = |width, height| anchored(gray(4096), PixelType::U16, [width, height], 128).is_ok();
+        assert!(u16(256, 257) && u16(256, 2047) && !u16(256, 2048) && u16(1000, 2047) && !u16(1100, 2047));
+    }
+
+    /// As the kernel computes it.
+    fn mean(division: Division, count: u64, size: u32, sum: u64) -> u64 {
+        let large = is_large(count, (1 << (8 * size)) - 1);
+        let upper = ((sum + count / 2) >> if large { BEYOND } else { 0 }) as u32;
+        let quotient = ((upper as u64 * division.multiplier as u64) >> 32) as u32;
+        if !division.corrected {
+            return (quotient >> (8 * (division.bytes & 15))) as u64 & ((1 << (8 * size)) - 1);
+        }
+        let (mut quotient, count) = (quotient >> division.shift, count as u32);
+        let mut rest = ((sum + count as u64 / 2) as u32).wrapping_sub(quotient.wrapping_mul(count));
+        if rest >= count {
+            (quotient, rest) = (quotient + 1, rest - count);
+        }
+        (if rest == 0 { quotient & !(count.is_multiple_of(2) as u32) } else { quotient }) as u64
     }
 
     #[test]
-    fn a_byte_of_the_product_is_the_rounded_mean() {
-        assert_eq!([1, 2, 64].map(multiplier), [None; 3]);
-        let counts = [3, 9, 225, 4095, 4097, 65_025, 65_537, 104_329, 1_046_529, 1_048_575];
-        for count in counts {
-            let [multiplier, bytes] = multiplier(count).unwrap();
-            let mean = |sum: u64| ((sum + count / 2) * multiplier as u64) >> 32 >> (8 * (bytes % 16)) & 0xff;
+    fn means_are_rounded_quotients() {
+        let counts = [2, 3, 4, 9, 64, 225, 255, 256, 257, 3969, 4095, 4096, 4097, 65_025, 65_536];
+        let more = [65_537, 104_329, 1_046_529, 1_048_575, 1_048_576, 1_048_577, 16_777_215];
+        for (size, count) in [1, 2].into_iter().flat_map(|size| counts.into_iter().chain(more).map(move |n| (size, n)))
+        {
+            let Some(division) = Division::of(count, size) else {
+                assert!(size == 2 && count > 1 << 21);
+                continue;
+            };
+            let most = (1u64 << (8 * size)) - 1;
             // Sums next to half an integer, below and above it, and the ends.
-            let halves = (0..255).flat_map(|mean| [mean * count + count / 2, mean * count + count / 2 + 1]);
-            for sum in halves.chain([0, 255 * count]) {
-                assert!(sum + count / 2 <= u32::MAX as u64);
-                assert_eq!(mean(sum), (2 * sum + count) / (2 * count), "{sum} / {count}");
+            let halves =
+                (0..most).flat_map(|mean| (0..3).map(move |n| (mean * count + count / 2 + n).saturating_sub(1)));
+            for sum in halves.chain([0, most * count]).filter(|&sum| sum <= most * count) {
+                let down = (2 * sum + count) / (2 * count);
+                let is_half = (2 * sum + count) % (2 * count) == 0;
+                let expected = if is_half && down % 2 == 1 { down - 1 } else { down };
+                assert_eq!(mean(division, count, size, sum), expected, "{sum} / {count} {division:?}");
             }
         }
-        assert_eq!(multiplier(1_048_577), None);
+        // Most means of bytes need no remainder.
+        let corrected = |count, size| Division::of(count, size).map(|division| division.corrected);
+        assert_eq!([225, 65_025, 64].map(|count| corrected(count, 1)), [Some(false), Some(false), Some(true)]);
+        assert_eq!([225, 3969, 65_025].map(|count| corrected(count, 2)), [Some(false), Some(false), Some(true)]);
     }
 }
