@@ -23,8 +23,9 @@ const TALLEST: u32 = 2047;
 /// Bits of large sums beyond 32.
 const BEYOND: u32 = 5;
 
-/// Least height, in rows, of windows whose first sums come from a launch that sums chunks of rows.
-const TALL: u32 = 96;
+/// Least height, in rows, of windows of bytes whose first sums come from a launch that sums chunks of rows; and of those
+/// of 16 bits, whose rows take blocks longer.
+const TALL: [u32; 2] = [96, 48];
 
 /// Bytes of a sector of memory. Strips begin at sectors.
 const SECTOR: u32 = 32;
@@ -81,7 +82,7 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     // than those at the edges, nor if blocks have several warps, of which few are at the edges.
     let edges = if width.is_multiple_of(vector) && warps == 1 { strips.edges() } else { [0; 2] };
     let Strips { count: strips, outputs, .. } = strips;
-    let has_chunks = warps > 1 && problem.height >= TALL;
+    let has_chunks = warps > 1 && problem.height >= TALL[problem.src.size_bytes() - 1];
     let multiple = if has_chunks { WINDOWS_CHUNK } else { 2 };
     let rows = rows.min(out.height).max(2).next_multiple_of(multiple);
     let blocks = [strips + edges[0] + edges[1], out.height.div_ceil(rows)];
@@ -307,7 +308,7 @@ mod tests {
             assert_eq!(blocks, [params.strips + params.edges[0] + params.edges[1], 300_u32.div_ceil(params.rows)]);
             // Blocks begin at chunks, which cover the first windows of the last block.
             if params.chunks > 0 {
-                assert!(params.rows.is_multiple_of(WINDOWS_CHUNK) && height >= TALL);
+                assert!(params.rows.is_multiple_of(WINDOWS_CHUNK) && height >= TALL[src.size_bytes() - 1]);
                 let last = (blocks[1] - 1) * params.rows / WINDOWS_CHUNK;
                 assert_eq!(params.chunks, last + height / WINDOWS_CHUNK);
             }

@@ -89,7 +89,8 @@ impl<D: Device, I: Sample> Image<'_, D, I> {
     /// Returns whether every row begins at a multiple of a vector.
     #[inline(always)]
     pub(super) fn has_vectors(self) -> bool {
-        (self.src.address as u32 | self.p.row_stride * Self::SIZE).is_multiple_of(BYTES as u32)
+        let pitch = self.p.row_stride * Self::SIZE;
+        (self.src.address as u32 | pitch).is_multiple_of(BYTES as u32)
     }
 
     /// Returns the image row that replaces row `y`; [`NONE`] for the constant.
