@@ -8,6 +8,7 @@ mod access;
 mod address;
 mod packing;
 mod products;
+mod scan;
 mod taps;
 
 use super::{Device, Global, Shared, TextureHandle};
@@ -118,30 +119,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn scan(self, value: u32) -> u32 {
-        let mut sum = value;
-        // The shuffle's predicate tells whether there is a lane so far below.
-        macro_rules! add_from_below {
-            ($lanes:literal) => {
-                // SAFETY: arithmetic of the warp, all of whose threads are here.
-                unsafe {
-                    asm!(
-                        concat!(
-                            "{{ .reg .pred below; .reg .b32 lower; shfl.sync.up.b32 lower|below, {0}, ",
-                            $lanes,
-                            ", 0, 0xffffffff; @below add.u32 {0}, {0}, lower; }}"
-                        ),
-                        inout(reg32) sum,
-                        options(nostack)
-                    )
-                }
-            };
-        }
-        add_from_below!("1");
-        add_from_below!("2");
-        add_from_below!("4");
-        add_from_below!("8");
-        add_from_below!("16");
-        sum
+        scan::scan(value)
     }
 
     #[inline(always)]
@@ -333,14 +311,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn multiply_high(self, a: u32, b: u32) -> u32 {
-        let high: u32;
-        // ptxas makes two instructions of `mul.hi`: the product in 64 bits, and a move of its upper half.
-        // SAFETY: arithmetic.
-        unsafe {
-            asm!("{{ .reg .b64 product; .reg .b32 low; mul.wide.u32 product, {1}, {2}; mov.b64 {{low, {0}}}, product; }}",
-                out(reg32) high, in(reg32) a, in(reg32) b, options(pure, nomem, nostack));
-        }
-        high
+        products::multiply_high(a, b)
     }
 
     #[inline(always)]

@@ -47,6 +47,22 @@ pub(super) fn multiply_wide(a: i32, b: i32) -> i64 {
     product
 }
 
+/// As [`Device::multiply_high`](super::super::Device::multiply_high). ptxas makes two instructions of `mul.hi`: the
+/// product in 64 bits, and a move of its upper half.
+#[inline(always)]
+pub(super) fn multiply_high(a: u32, b: u32) -> u32 {
+    let high: u32;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!(
+            "{{ .reg .b64 product; .reg .b32 low; mul.wide.u32 product, {1}, {2}; mov.b64 {{low, {0}}}, product; }}",
+            out(reg32) high, in(reg32) a, in(reg32) b,
+            options(pure, nomem, nostack)
+        );
+    }
+    high
+}
+
 /// As [`Device::dot_bytes`](super::super::Device::dot_bytes).
 #[inline(always)]
 pub(super) fn dot_bytes(bytes: u32, signed: u32, sum: u32) -> u32 {
