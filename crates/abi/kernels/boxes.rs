@@ -42,10 +42,7 @@ fn rows() -> Vec<Row> {
     ] {
         let body = format!("boxes::Prefix<{src}, {channels}, {warps}, {}>", stage == "large");
         let row = kernel("prefix", stage, [src, src], body, "PrefixParams");
-        let row = row.shared(
-            format!("SharedMemory::Bytes(prefix_layout({warps}, {channels}, {size})[2])"),
-            if warps > 1 { 4 } else { 3 },
-        );
+        let row = row.shared(format!("SharedMemory::Bytes(prefix_layout({warps}, {channels}, {size})[2])"), 5);
         let (block, residents) = match warps {
             1 => ("[32, 1]", 16),
             4 => ("[128, 1]", 4),
