@@ -58,8 +58,8 @@ def test_ctrl_c_ends_the_work(name):
 
 def test_other_signals_are_handled_meanwhile():
     random, handled = np.random.default_rng(1), []
-    # Equal weights are a box, which is done before a signal comes.
-    image, weights = random.random((1500, 1500)), random.random((41, 41))
+    # Equal weights are a box, which is done before a signal comes. A fast machine takes some tenths of a second.
+    image, weights = random.random((2000, 2000)), random.random((91, 91))
     before = signal.signal(signal.SIGALRM, lambda *_: handled.append(time.monotonic()))
     signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
     try:
