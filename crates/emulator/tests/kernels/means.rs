@@ -92,7 +92,8 @@ fn filter(src: PixelType, shape: [u32; 3], [width, height]: [u32; 2], border: Bo
     BoxFilter { shape, src, dst: src, width, height, anchor, border, scale, extent }
 }
 
-/// Samples of which a third are the least, and a third the largest of their type: sums near both ends, and many halves.
+/// Returns samples: one in three is the least of its type, one in three the largest, so that sums lie near both ends and
+/// often at halves.
 fn samples(filter: &BoxFilter, [low, high]: [i64; 2], seed: u64) -> Vec<i64> {
     let mut numbers = Numbers(seed);
     let sample = |numbers: &mut Numbers| match numbers.below(3) {

@@ -248,17 +248,20 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         rank: 15,
-        // One warp per block, or several: in the place of the blocks per multiprocessor.
+        // Here the second number is not the resident blocks: 1 stands for one warp per block, 4 for several.
         grids: Grids { rows: &[16, 24, 32, 48, 64], residents: &[1, 4] },
         ..Variant::new(
             "boxes-prefix",
             Family::Boxes,
-            "means of u8 (1 or 4 channels), u16, i16 (1): up to 1327 wide, sums below 2^32, of 16 bits 2^37",
+            "means of u8 (up to 1328 wide), RGBA (676), u16, i16 (664; 1352 over 65536 samples), in wider rows",
             &For(prefix::plan),
         )
         .examples(|| {
             vec![
-                limit(gray(3000, [1327, 4111]), gray(3000, [1329, 3])),
+                limit(gray(3000, [1328, 4111]), gray(3000, [1329, 3])),
+                limit(mean(shape(3000, 4), U8, [676, 3]), mean(shape(3000, 4), U8, [677, 3])),
+                limit(mean(shape(3000, 1), U16, [664, 3]), mean(shape(3000, 1), U16, [665, 3])),
+                limit(mean(shape(3000, 1), U16, [1352, 50]), mean(shape(3000, 1), U16, [1353, 50])),
                 limit(gray(272, [239, 3]), gray(272, [243, 3])),
                 limit(mean(shape(3000, 1), U16, [256, 256]), mean(shape(3000, 1), U16, [256, 2048])),
                 limit(

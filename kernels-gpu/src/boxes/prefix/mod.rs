@@ -149,8 +149,9 @@ impl<D: Device, I: Sample, const C: usize, const W: u32, const LARGE: bool> Stri
     /// Whether samples have 8 bits.
     const OF_BYTES: bool = matches!(I::TYPE, ElementType::U8);
 
-    /// Returns the thread's number, which is that of its vector in the strip: with several channels opaque, so that
-    /// values derived from it are not kept in registers, of which there are too few.
+    /// Returns the thread's number, which is that of its vector in the strip. With several channels it is opaque to the
+    /// compiler: addresses derived from it are computed again per row. Kept in registers, they would exceed the limit of
+    /// 128 registers per thread.
     #[inline(always)]
     fn thread(&self) -> u32 {
         let thread = self.d.thread_x();
