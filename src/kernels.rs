@@ -96,6 +96,9 @@ const ORDERED_TILE: &str = "a tile of input, and the sums of a piece of a row by
 /// [`SharedMemory::BoxTile`] as text, for f32; u8 takes about half.
 const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";
 
+/// [`SharedMemory::LocalTile`] as text, for f32; f64 takes twice the first term.
+const LOCAL_TILE: &str = "(31 + height) x (64 + (width - 1) x channels) x 4 + (31 + height) x 1040";
+
 /// [`SharedMemory::Edges`] as text, for counters that are privatized per lane.
 const EDGES: &str = "(32 x (channels x (bins + 2) + 1) + bins + 2) x 4";
 
@@ -160,6 +163,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::SlidingTile(..) => SharedSize::Formula(SLIDING_TILE),
             SharedMemory::OrderedTile(_) => SharedSize::Formula(ORDERED_TILE),
             SharedMemory::Edges => SharedSize::Formula(EDGES),
+            SharedMemory::LocalTile(_) => SharedSize::Formula(LOCAL_TILE),
         },
         barriers: facts.barriers[0],
         limits: variant.limits,

@@ -90,6 +90,8 @@ pub enum SharedMemory {
     SlidingTile([u32; 2]),
     /// As [`OrderedTile`] lays it out. Field: sums per sample, bytes per sum, and bytes per sample.
     OrderedTile([u32; 3]),
+    /// As [`LocalTile`] lays it out. Field: bytes per sample.
+    LocalTile(u32),
 }
 
 impl SharedMemory {
@@ -97,8 +99,9 @@ impl SharedMemory {
     /// are assumed: one channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
     /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread if windows fit into it
-    /// ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile)), and one
-    /// channel and the longest pieces ([`OrderedTile`](SharedMemory::OrderedTile)).
+    /// ([`SlidingTile`](SharedMemory::SlidingTile)), one channel ([`RowsTile`](SharedMemory::RowsTile),
+    /// [`LocalTile`](SharedMemory::LocalTile)), and one channel and the longest pieces
+    /// ([`OrderedTile`](SharedMemory::OrderedTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -134,6 +137,7 @@ impl SharedMemory {
                 let chunks = ordered_piece(sums[0]) / BOX_CHUNK;
                 OrderedTile::of([chunks, 1, chunks + mask_width.div_ceil(BOX_CHUNK)], 1, sums).bytes
             }
+            SharedMemory::LocalTile(input) => LocalTile::of(1, [mask_width, mask_height], input).bytes,
             SharedMemory::RowsTile(sum) => RowsTile::of(1, [mask_width, mask_height], sum).bytes,
             SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,

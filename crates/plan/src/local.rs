@@ -13,6 +13,11 @@ fn ordered(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<S
     windows(problem, 0.0)?.ordered(variant, ElementType::F64, machine)
 }
 
+/// Plans small windows of floats in one launch.
+fn tiled(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    windows(problem, 0.0)?.tiled(variant, machine)
+}
+
 /// Plans integer windows with sliding sums.
 fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Steps> {
     if !problem.sums_are_exact() {
@@ -43,13 +48,36 @@ fn deviation(src: PixelType) -> LocalStd {
     LocalStd { shape: shape(20, 3), src, dst, width: 300, height: 3, border, extent }
 }
 
-// Not swept: windows slide if their sums are exact, and are summed in order otherwise.
+fn small(pixel: PixelType, side: u32) -> LocalStd {
+    let (border, extent) = (Border::Wrap, Extent::Same);
+    LocalStd { shape: shape(20, 3), src: pixel, dst: pixel, width: side, height: side, border, extent }
+}
+
+// Not swept: windows slide if their sums are exact, and are summed in order otherwise, in one launch
+// where a kernel does.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
         ..Variant::new("local-sliding", Family::Local, "integers", &For(sliding))
             .examples(|| vec![limit(deviation(PixelType::I16), deviation(PixelType::F32))])
             .unswept()
+    },
+    Variant {
+        rank: 5,
+        ..Variant::new(
+            "local-tiled",
+            Family::Local,
+            "f32, f16 and f64 pixels to the same, windows to 16x16",
+            &For(tiled),
+        )
+        .examples(|| {
+            vec![
+                limit(small(PixelType::F32, 16), small(PixelType::F32, 17)),
+                limit(small(PixelType::F16, 15), small(PixelType::F16, 17)),
+                limit(small(PixelType::F64, 16), LocalStd { dst: PixelType::F32, ..small(PixelType::F64, 16) }),
+            ]
+        })
+        .unswept()
     },
     Variant {
         rank: 10,

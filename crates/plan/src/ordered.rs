@@ -7,8 +7,8 @@ use crate::variant::Variant;
 use crate::windows::Windows;
 use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
-    BOX_CHUNK, ElementType, Kernel, ORDERED_BLOCK, ORDERED_STEPS, OrderedParams, OrderedTile, Params, SharedMemory,
-    ordered_piece,
+    BOX_CHUNK, ElementType, Kernel, LOCAL_ROWS, LOCAL_SIDE, LocalTile, ORDERED_BLOCK, ORDERED_STEPS, OrderedParams,
+    OrderedTile, Params, SharedMemory, local_columns, ordered_piece,
 };
 use apron_core::Result;
 
@@ -49,25 +49,12 @@ impl Windows {
         let all = (out.height + origin_y.rem_euclid(CHUNK) as u32).div_ceil(BOX_CHUNK);
         let steps = ordered_steps(all, samples.div_ceil(ORDERED_BLOCK), machine);
         let params = OrderedParams {
-            row_stride: self.shape.row_samples() as u32,
-            scale: self.scale[0],
             totals: if is_long { 3 } else { 0 },
-            totals_step: 0,
             first_chunk,
             chunks,
-            constant: self.border.1,
-            border: self.border.0 as u32,
-            width: self.shape.width,
-            height: self.shape.height,
-            out_width: out.width,
-            out_height: out.height,
-            channels: out.channels,
-            window_x: width,
-            window_y: height,
-            origin_x: self.window.origin_x,
-            origin_y,
             steps,
             tile,
+            ..self.ordered_params()
         };
         let launch = |kernel: Kernel, blocks, shared_bytes, src| Launch {
             kernel,
@@ -95,6 +82,61 @@ impl Windows {
             buffers.push(scratch(chunks as u64));
         }
         Ok((buffers, launches))
+    }
+
+    /// Returns the parameters that do not depend on how the work is divided.
+    fn ordered_params(&self) -> OrderedParams {
+        let (out, [window_x, window_y]) = (self.window.out, self.size);
+        OrderedParams {
+            row_stride: self.shape.row_samples() as u32,
+            scale: self.scale[0],
+            constant: self.border.1,
+            border: self.border.0 as u32,
+            width: self.shape.width,
+            height: self.shape.height,
+            out_width: out.width,
+            out_height: out.height,
+            channels: out.channels,
+            window_x,
+            window_y,
+            origin_x: self.window.origin_x,
+            origin_y: self.window.origin_y,
+            ..OrderedParams::default()
+        }
+    }
+
+    /// Plans one launch for windows of at most a chunk per axis, whose sums along rows stay in shared memory.
+    pub(crate) fn tiled(&self, variant: &Variant, machine: &Machine) -> Result<Steps> {
+        let (out, [width, height]) = (self.window.out, self.size);
+        if width.max(height) > LOCAL_SIDE {
+            return Err(variant.refused(format!("windows of {width}x{height} pixels")));
+        }
+        let kernel = kernels::find(variant.name, "", self.src.element(), self.dst.element())
+            .ok_or_else(|| variant.refused(format!("{} to {} pixels", self.src, self.dst)))?;
+        let SharedMemory::LocalTile(bytes) = kernel.facts().shared else {
+            return Err(variant.refused("no tile".into()));
+        };
+        let shared_bytes = LocalTile::of(out.channels, self.size, bytes).bytes;
+        if shared_bytes > machine.shared_bytes {
+            return Err(variant.refused(format!("{} bytes of shared memory per block", machine.shared_bytes)));
+        }
+        let samples = out.row_samples() as u32;
+        let launch = Launch {
+            kernel,
+            blocks: [samples.div_ceil(local_columns(out.channels)), out.height.div_ceil(LOCAL_ROWS)],
+            shared_bytes,
+            reserved_bytes: 0,
+            src: 0,
+            dst: 1,
+            params: Params::OrderedParams(self.ordered_params()),
+            taps: [].into(),
+        };
+        let buffer = |role, element, elems| Buffer { role, element, elems };
+        let buffers = vec![
+            buffer(Role::Input, self.src.element(), self.shape.samples()),
+            buffer(Role::Output, self.dst.element(), out.samples()),
+        ];
+        Ok((buffers, vec![launch]))
     }
 
     /// Returns the shared memory layout of a block that sums along rows. Pieces are as long as possible, but short

@@ -1,9 +1,12 @@
 //! The local standard deviation in windows of any size: the final step on the sums of a window, for the kernels that
-//! [slide](crate::windows::Sliding) and for those that sum [in order](crate::windows::OrderedRows).
+//! [slide](crate::windows::Sliding) and for those that sum [in order](crate::windows::OrderedRows); and the kernel of
+//! small windows of floats.
 
 mod sliding;
+mod tiled;
 
 pub use sliding::Deviation;
+pub use tiled::Tiled;
 
 use crate::device::Device;
 use crate::windows::FinishOrdered;
