@@ -19,7 +19,7 @@
 use super::Deviation;
 use crate::device::{Device, Global, Shared};
 use crate::samples::Input;
-use crate::windows::{in_order, ordered_terms, FinishOrdered};
+use crate::windows::FinishOrdered;
 use crate::{div_rem, Body};
 use apron_abi::{
     local_columns, Accumulator, BorderMode, Element, LocalTile, OrderedParams, Pixel, LOCAL_BLOCK, LOCAL_COLUMNS,
@@ -80,40 +80,56 @@ impl<D: Device, I: Input> Block<'_, D, I> {
     /// Starts copying the tile: a warp copies a row at a time.
     #[inline(always)]
     unsafe fn copy(&self, src: Global<I>) {
-        let (d, p, border) = (self.d, self.p, BorderMode::from_u32(self.p.border));
+        let (d, p) = (self.d, self.p);
         let count = self.columns + (p.window_x - 1) * p.channels;
-        let (to, first_row) = (Shared::<I::Held>::at(0), (d.block_y() * LOCAL_ROWS) as i32 + p.origin_y);
+        let (to, lane) = (Shared::<I::Held>::at(0), d.thread_x() % 32);
         // The row's samples are in one piece, whatever the channels.
         let start = self.first as i64 + p.origin_x as i64 * p.channels as i64;
-        let is_inside = start >= 0 && start + count as i64 <= p.width as i64 * p.channels as i64;
+        let top = (d.block_y() * LOCAL_ROWS) as i32 + p.origin_y;
+        let (samples, bottom) = (p.width as i64 * p.channels as i64, top as i64 + self.tile.rows as i64);
+        let is_inside = start >= 0 && start + count as i64 <= samples && top >= 0 && bottom <= p.height as i64;
         let mut row = d.thread_x() / 32;
         // SAFETY: the tile has a place for each sample of its rows, each of which is one thread's; samples are in the
         // image, or mapped into it.
         unsafe {
             while row < self.tile.rows {
-                let y = border.map(first_row + row as i32, p.height as i32);
-                let from = y.map_or(0, |y| y as u64 * p.row_stride as u64);
-                let mut i = d.thread_x() % 32;
-                while i < count {
-                    let at = row * self.tile.pitch + i;
-                    if is_inside && y.is_some() {
-                        I::start_copy(d, to, at, src, from + (start + i as i64) as u64);
-                    } else {
-                        let (pixel, channel) = div_rem(self.first + i, p.channels);
-                        match border.map(pixel as i32 + p.origin_x, p.width as i32) {
-                            Some(x) if y.is_some() => {
-                                let sample = x as u64 * p.channels as u64 + channel as u64;
-                                I::start_copy(d, to, at, src, from + sample);
-                            }
-                            _ => d.shared_store(to, at, I::Held::from_f64(p.constant)),
-                        }
+                let place = row * self.tile.pitch;
+                if is_inside {
+                    let from = (top as u32 + row) as u64 * p.row_stride as u64 + start as u64;
+                    let mut i = lane;
+                    while i < count {
+                        I::start_copy(d, to, place + i, src, from + i as u64);
+                        i += 32;
                     }
-                    i += 32;
+                } else {
+                    self.copy_mapped(src, place, top + row as i32, count);
                 }
                 row += LOCAL_BLOCK / 32;
             }
         }
         d.end_copies();
+    }
+
+    /// Starts copying a row of the tile, whose first sample is at `place`, from row `y`, by the border's index map.
+    #[inline(always)]
+    unsafe fn copy_mapped(&self, src: Global<I>, place: u32, y: i32, count: u32) {
+        let (d, p, border) = (self.d, self.p, BorderMode::from_u32(self.p.border));
+        let (to, y) = (Shared::<I::Held>::at(0), border.map(y, p.height as i32));
+        let mut i = d.thread_x() % 32;
+        // SAFETY: the caller's promise; there is at least one channel.
+        unsafe {
+            while i < count {
+                let (pixel, channel) = div_rem(self.first + i, p.channels);
+                match (border.map(pixel as i32 + p.origin_x, p.width as i32), y) {
+                    (Some(x), Some(y)) => {
+                        let sample = x as u64 * p.channels as u64 + channel as u64;
+                        I::start_copy(d, to, place + i, src, y as u64 * p.row_stride as u64 + sample);
+                    }
+                    _ => d.shared_store(to, place + i, I::Held::from_f64(p.constant)),
+                }
+                i += 32;
+            }
+        }
     }
 
     /// Sums windows along the rows of the tile.
@@ -128,8 +144,10 @@ impl<D: Device, I: Input> Block<'_, D, I> {
                 let (group, channel) = div_rem(group, p.channels);
                 let column = group * ALONG as u32 * p.channels + channel;
                 let from = row * self.tile.pitch + column;
-                let sums: [[f64; 2]; ALONG] =
-                    in_order(p.window_x, |k| ordered_terms(d.shared_load(tile, from + k * p.channels)));
+                let sums = windows::<ALONG>(p.window_x, |k| {
+                    let value = f64::of(d.shared_load(tile, from + k * p.channels));
+                    [value, value * value]
+                });
                 for k in 0..ALONG {
                     let to = row * LOCAL_PITCH + column + k as u32 * p.channels;
                     d.shared_store(self.sums(0), to, sums[k][0]);
@@ -151,7 +169,7 @@ impl<D: Device, I: Input> Block<'_, D, I> {
         }
         // SAFETY: all places are in the sums along rows; an output is in the image, and one thread's.
         unsafe {
-            let sums: [[f64; 2]; DOWN] = in_order(p.window_y, |k| {
+            let sums = windows::<DOWN>(p.window_y, |k| {
                 let at = (row + k) * LOCAL_PITCH + column;
                 [d.shared_load(self.sums(0), at), d.shared_load(self.sums(1), at)]
             });
@@ -164,4 +182,46 @@ impl<D: Device, I: Input> Block<'_, D, I> {
             }
         }
     }
+}
+
+/// Returns the sums of `N` adjacent windows of `count` numbers, each added up in order from zero; window `n` starts at
+/// number `n`. Windows of at least `N` numbers share what they have in common, so that each number is loaded once.
+#[inline(always)]
+fn windows<const N: usize>(count: u32, at: impl Fn(u32) -> [f64; 2]) -> [[f64; 2]; N] {
+    let mut sums = [[0.0; 2]; N];
+    let mut add = |n: usize, [value, square]: [f64; 2]| {
+        sums[n][0] += value;
+        sums[n][1] += square;
+    };
+    if count < N as u32 {
+        let mut i = 0;
+        while i < count {
+            for n in 0..N {
+                add(n, at(i + n as u32));
+            }
+            i += 1;
+        }
+        return sums;
+    }
+    for i in 0..N - 1 {
+        let number = at(i as u32);
+        for n in 0..i + 1 {
+            add(n, number);
+        }
+    }
+    let mut i = N as u32 - 1;
+    while i < count {
+        let number = at(i);
+        for n in 0..N {
+            add(n, number);
+        }
+        i += 1;
+    }
+    for i in 0..N - 1 {
+        let number = at(count + i as u32);
+        for n in i + 1..N {
+            add(n, number);
+        }
+    }
+    sums
 }

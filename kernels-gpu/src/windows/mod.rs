@@ -8,7 +8,6 @@ mod sliding;
 mod terms;
 mod totals;
 
-pub(crate) use ordered::{in_order, ordered_terms};
 pub use ordered::{FinishOrdered, OrderedColumns, OrderedRows};
 pub(crate) use outputs::{rounded, ONES};
 pub use quads::{Sums, QUAD};

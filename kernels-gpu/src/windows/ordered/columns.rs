@@ -7,7 +7,7 @@
 //!
 //! Per output: two global loads and a store. Shared memory also lists the rows under the block (border by index map).
 
-use super::{in_order, plane, plus, totals, totals_row, Axis, FinishOrdered, Number, CHUNK};
+use super::{plane, plus, runs, totals, totals_row, Axis, FinishOrdered, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{BorderMode, Element, OrderedParams, BOX_CHUNK, ORDERED_BLOCK, ORDERED_LISTS};
@@ -166,14 +166,14 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
     #[inline(always)]
     unsafe fn middles<const GROUP: usize>(&self, step: u32) -> [[S; TERMS]; GROUP] {
         // SAFETY: the caller's promise.
-        in_order(self.axis.apart() - 1, |i| unsafe { self.total(step + 1 + i) })
+        runs(self.axis.apart() - 1, |i| unsafe { self.total(step + 1 + i) })
     }
 
     /// Starts the tail: sums the rows of the chunk in which the first window ends, up to the row before its end.
     #[inline(always)]
     unsafe fn start(&mut self) {
         // SAFETY: the caller's promise.
-        [self.tail] = in_order(self.axis.end(), |i| unsafe { self.row(self.ends(i)) });
+        [self.tail] = runs(self.axis.end(), |i| unsafe { self.row(self.ends(i)) });
     }
 
     /// Returns this thread's heads in shared memory, `ORDERED_BLOCK` elements apart, so that lanes are adjacent.
@@ -236,7 +236,7 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
             // SAFETY: the rows are listed.
             unsafe {
                 let at = |i| self.row(step * BOX_CHUNK + first + i);
-                let sums = in_order::<S, TERMS, AT_ONCE>(self.axis.window, at);
+                let sums = runs::<S, TERMS, AT_ONCE>(self.axis.window, at);
                 for k in 0..AT_ONCE {
                     self.store(step, first + k as u32, sums[k]);
                 }

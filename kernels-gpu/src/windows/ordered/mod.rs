@@ -19,7 +19,6 @@ pub use columns::OrderedColumns;
 pub use rows::OrderedRows;
 
 use crate::device::{Device, Global};
-use crate::samples::Held;
 use apron_abi::{Accumulator, OrderedParams, BOX_CHUNK};
 use core::ops::{Add, Mul};
 
@@ -84,7 +83,7 @@ fn plus<S: Number, const TERMS: usize>(mut sums: [S; TERMS], more: [S; TERMS]) -
 
 /// Returns the sums of `RUNS` runs of `count` numbers, each added up in order from zero; run `i` starts at number `i`.
 #[inline(always)]
-pub(crate) fn in_order<S: Number, const TERMS: usize, const RUNS: usize>(
+fn runs<S: Number, const TERMS: usize, const RUNS: usize>(
     count: u32,
     at: impl Fn(u32) -> [S; TERMS],
 ) -> [[S; TERMS]; RUNS] {
@@ -111,17 +110,6 @@ pub(crate) fn in_order<S: Number, const TERMS: usize, const RUNS: usize>(
         }
     }
     sums
-}
-
-/// Returns the terms of a sample: its value, and if there are two, its square, which is exact in f64 for an f32.
-#[inline(always)]
-pub(crate) fn ordered_terms<S: Number, H: Held, const TERMS: usize>(sample: H) -> [S; TERMS] {
-    let value = S::of(sample);
-    let mut terms = [value; TERMS];
-    if TERMS == 2 {
-        terms[1] = value * value;
-    }
-    terms
 }
 
 /// Returns the samples per row, and per plane, of the sums along rows.

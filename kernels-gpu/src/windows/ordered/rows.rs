@@ -14,7 +14,7 @@
 //!
 //! Chunks of rows outside the image that are under windows are summed, too, only for their totals.
 
-use super::{in_order, ordered_terms, plane, plus, totals, totals_row, Axis, Number, CHUNK};
+use super::{plane, plus, runs, totals, totals_row, Axis, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
 use crate::samples::{Held, Input};
 use crate::{div_rem, Body};
@@ -231,8 +231,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
                     let mut start = 0;
                     while start < BOX_CHUNK {
                         // `ordered_place` skips the padding between this chunk and the next.
-                        let sums =
-                            in_order::<S, TERMS, 4>(axis.window, |i| ordered_terms(sample(ordered_place(start + i))));
+                        let sums = runs::<S, TERMS, 4>(axis.window, |i| terms(sample(ordered_place(start + i))));
                         for k in 0..4 {
                             // SAFETY: the heads have this chunk, which is one thread's.
                             unsafe { self.store(self.heads(row, 0), own, channel, start + k, sums[k as usize]) };
@@ -262,7 +261,7 @@ impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> B
                     let mut sums = [S::ZERO; TERMS];
                     for k in (0..samples.len()).rev() {
                         // Opaque, so that the terms are recomputed, and take no registers until here.
-                        sums = plus(sums, ordered_terms(samples[k].anew(d)));
+                        sums = plus(sums, terms(samples[k].anew(d)));
                         self.store(self.heads(row, 0), own, channel, k as u32, sums);
                     }
                 }
@@ -411,7 +410,7 @@ fn sum_up<S: Number, H: Held, const TERMS: usize>(
 ) -> [S; TERMS] {
     let mut sums = [S::ZERO; TERMS];
     for k in 0..samples.len() {
-        sums = plus(sums, ordered_terms(samples[k]));
+        sums = plus(sums, terms(samples[k]));
         of(k as u32, sums);
     }
     sums
@@ -427,4 +426,15 @@ fn clamped(number: i64, most: u32) -> u32 {
     } else {
         number as u32
     }
+}
+
+/// Returns the terms of a sample: its value, and if there are two, its square, which is exact in f64 for an f32.
+#[inline(always)]
+fn terms<S: Number, H: Held, const TERMS: usize>(sample: H) -> [S; TERMS] {
+    let value = S::of(sample);
+    let mut terms = [value; TERMS];
+    if TERMS == 2 {
+        terms[1] = value * value;
+    }
+    terms
 }
