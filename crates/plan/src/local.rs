@@ -74,7 +74,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             vec![
                 limit(small(PixelType::F32, 16), small(PixelType::F32, 17)),
                 limit(small(PixelType::F16, 15), small(PixelType::F16, 17)),
-                limit(small(PixelType::F64, 16), LocalStd { dst: PixelType::F32, ..small(PixelType::F64, 16) }),
+                limit(small(PixelType::F64, 16), small(PixelType::F64, 17)),
             ]
         })
         .unswept()

@@ -1,4 +1,5 @@
-//! Recipes of windows of floats, summed in order: what box filters and local deviations share.
+//! Recipes of windows of floats, summed in order: what box filters and local deviations share, and small windows of
+//! local deviations.
 
 use crate::kernels;
 use crate::machine::Tuning;
@@ -26,7 +27,7 @@ const LEAST_PIECE: u32 = 8;
 impl Windows {
     /// Plans two launches: sums along rows, of type `sums`, with the totals of chunks of rows; and sums down columns.
     pub(crate) fn ordered(&self, variant: &Variant, sums: ElementType, machine: &Machine) -> Result<Steps> {
-        let (out, [width, height]) = (self.window.out, self.size);
+        let (out, height) = (self.window.out, self.size[1]);
         let find = |stage, src, dst| {
             kernels::find(variant.name, stage, src, dst)
                 .ok_or_else(|| variant.refused(format!("{} to {} pixels", self.src, self.dst)))
