@@ -77,7 +77,7 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
     if let Some(of_floats) = widen::of_floats(problem) {
         // Kernels of the 16-bit type itself are preferred where they take the problem.
         let own = match problem {
-            Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_) | FilterProblem::LocalStd(_)) => {
+            Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_)) => {
                 match by_own(table, problem, variant, machine) {
                     Err(refused @ Error::Unsupported { .. }) => Some(refused),
                     planned => return planned,

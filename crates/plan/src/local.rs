@@ -64,20 +64,15 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         rank: 5,
-        ..Variant::new(
-            "local-tiled",
-            Family::Local,
-            "f32, f16 and f64 pixels to the same, windows to 16x16",
-            &For(tiled),
-        )
-        .examples(|| {
-            vec![
-                limit(small(PixelType::F32, 16), small(PixelType::F32, 17)),
-                limit(small(PixelType::F16, 15), small(PixelType::F16, 17)),
-                limit(small(PixelType::F64, 16), small(PixelType::F64, 17)),
-            ]
-        })
-        .unswept()
+        ..Variant::new("local-tiled", Family::Local, "f32 and f64 pixels to the same, windows to 16x16", &For(tiled))
+            .examples(|| {
+                vec![
+                    limit(small(PixelType::F32, 16), small(PixelType::F32, 17)),
+                    limit(small(PixelType::F16, 15), small(PixelType::F16, 17)),
+                    limit(small(PixelType::F64, 16), small(PixelType::F64, 17)),
+                ]
+            })
+            .unswept()
     },
     Variant {
         rank: 10,
