@@ -1,5 +1,4 @@
-//! Recipes of windows of floats, summed in order: what box filters and local deviations share, and small windows of
-//! local deviations.
+//! Recipes of windows of floats, summed in order: what box filters and local deviations share.
 
 use crate::kernels;
 use crate::machine::Tuning;
@@ -8,8 +7,8 @@ use crate::variant::Variant;
 use crate::windows::Windows;
 use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
-    BOX_CHUNK, ElementType, Kernel, LOCAL_ROWS, LOCAL_SIDE, LocalTile, ORDERED_BLOCK, ORDERED_STEPS, OrderedParams,
-    OrderedTile, Params, SharedMemory, local_columns, ordered_piece,
+    BOX_CHUNK, ElementType, Kernel, ORDERED_BLOCK, ORDERED_STEPS, OrderedParams, OrderedTile, Params, SharedMemory,
+    ordered_piece,
 };
 use apron_core::Result;
 
@@ -86,7 +85,7 @@ impl Windows {
     }
 
     /// Returns the parameters that do not depend on how the work is divided.
-    fn ordered_params(&self) -> OrderedParams {
+    pub(crate) fn ordered_params(&self) -> OrderedParams {
         let (out, [window_x, window_y]) = (self.window.out, self.size);
         OrderedParams {
             row_stride: self.shape.row_samples() as u32,
@@ -104,40 +103,6 @@ impl Windows {
             origin_y: self.window.origin_y,
             ..OrderedParams::default()
         }
-    }
-
-    /// Plans one launch for windows of at most a chunk per axis, whose sums along rows stay in shared memory.
-    pub(crate) fn tiled(&self, variant: &Variant, machine: &Machine) -> Result<Steps> {
-        let (out, [width, height]) = (self.window.out, self.size);
-        if width.max(height) > LOCAL_SIDE {
-            return Err(variant.refused(format!("windows of {width}x{height} pixels")));
-        }
-        let kernel = kernels::find(variant.name, "", self.src.element(), self.dst.element())
-            .ok_or_else(|| variant.refused(format!("{} to {} pixels", self.src, self.dst)))?;
-        let SharedMemory::LocalTile(bytes) = kernel.facts().shared else {
-            return Err(variant.refused("no tile".into()));
-        };
-        let shared_bytes = LocalTile::of(out.channels, self.size, bytes).bytes;
-        if shared_bytes > machine.shared_bytes {
-            return Err(variant.refused(format!("{} bytes of shared memory per block", machine.shared_bytes)));
-        }
-        let samples = out.row_samples() as u32;
-        let launch = Launch {
-            kernel,
-            blocks: [samples.div_ceil(local_columns(out.channels)), out.height.div_ceil(LOCAL_ROWS)],
-            shared_bytes,
-            reserved_bytes: 0,
-            src: 0,
-            dst: 1,
-            params: Params::OrderedParams(self.ordered_params()),
-            taps: [].into(),
-        };
-        let buffer = |role, element, elems| Buffer { role, element, elems };
-        let buffers = vec![
-            buffer(Role::Input, self.src.element(), self.shape.samples()),
-            buffer(Role::Output, self.dst.element(), out.samples()),
-        ];
-        Ok((buffers, vec![launch]))
     }
 
     /// Returns the shared memory layout of a block that sums along rows. Pieces are as long as possible, but short

@@ -8,10 +8,12 @@
 //! down:    a thread sums eight windows of a column that share their sums along rows, and stores eight outputs
 //! ```
 //!
-//! Windows of at most a chunk are summed from the first sample to the last, along rows and then down columns, so the
-//! sums are those of [`windows::OrderedRows`](crate::windows::OrderedRows), which keeps them in global memory. Per output and term:
-//! `(width + 3) / 4` loads of samples and `(height + 7) / 8` of sums from shared memory, and as many additions as both
-//! sides have pixels.
+//! Windows of at most a chunk are summed from the first sample to the last, along rows and then down columns. Their sums
+//! are those of [`windows::OrderedRows`](crate::windows::OrderedRows), which keeps sums along rows in global memory.
+//!
+//! Per output, from shared memory: `(width + 3) / 4` loads of samples for each row of the tile, and `(height + 7) / 8` loads
+//! of sums per term; smaller windows than a thread has take `width` and `height` loads. Per term: `width + height` additions.
+//! A tile has `31 + height` rows for 32 output rows.
 //!
 //! Launch contract: windows of at most [`LOCAL_SIDE`](apron_abi::LOCAL_SIDE) pixels per side, blocks that cover the
 //! output by tiles of [`local_columns`] samples and [`LOCAL_ROWS`] rows, and shared memory as [`LocalTile`] lays it out.
@@ -27,11 +29,12 @@ use apron_abi::{
 };
 use core::marker::PhantomData;
 
-/// Adjacent windows of a row, or of a column, per thread.
+/// Adjacent windows of a row per thread and step.
 const ALONG: usize = 4;
+/// Adjacent windows of a column per thread.
 const DOWN: usize = 8;
 
-/// The kernel.
+/// The kernel, for input samples of type `I` and outputs of type `O`.
 pub struct Tiled<I, O>(PhantomData<(I, O)>);
 
 impl<I: Input, O: Pixel> Body for Tiled<I, O> {
@@ -64,8 +67,9 @@ struct Block<'p, D, I> {
     d: D,
     p: &'p OrderedParams,
     tile: LocalTile,
-    /// First output sample per row, and output samples per row.
+    /// First sample of the block's output rows.
     first: u32,
+    /// Output samples per row of the block.
     columns: u32,
     of: PhantomData<I>,
 }
@@ -144,7 +148,7 @@ impl<D: Device, I: Input> Block<'_, D, I> {
                 let (group, channel) = div_rem(group, p.channels);
                 let column = group * ALONG as u32 * p.channels + channel;
                 let from = row * self.tile.pitch + column;
-                let sums = windows::<ALONG>(p.window_x, |k| {
+                let sums = sum_windows::<ALONG>(p.window_x, |k| {
                     let value = f64::of(d.shared_load(tile, from + k * p.channels));
                     [value, value * value]
                 });
@@ -169,7 +173,7 @@ impl<D: Device, I: Input> Block<'_, D, I> {
         }
         // SAFETY: all places are in the sums along rows; an output is in the image, and one thread's.
         unsafe {
-            let sums = windows::<DOWN>(p.window_y, |k| {
+            let sums = sum_windows::<DOWN>(p.window_y, |k| {
                 let at = (row + k) * LOCAL_PITCH + column;
                 [d.shared_load(self.sums(0), at), d.shared_load(self.sums(1), at)]
             });
@@ -187,7 +191,7 @@ impl<D: Device, I: Input> Block<'_, D, I> {
 /// Returns the sums of `N` adjacent windows of `count` numbers, each added up in order from zero; window `n` starts at
 /// number `n`. Windows of at least `N` numbers share what they have in common, so that each number is loaded once.
 #[inline(always)]
-fn windows<const N: usize>(count: u32, at: impl Fn(u32) -> [f64; 2]) -> [[f64; 2]; N] {
+fn sum_windows<const N: usize>(count: u32, at: impl Fn(u32) -> [f64; 2]) -> [[f64; 2]; N] {
     let mut sums = [[0.0; 2]; N];
     let mut add = |n: usize, [value, square]: [f64; 2]| {
         sums[n][0] += value;
