@@ -8,7 +8,7 @@ filters! {
     /// Mean over a window, as box.
     ///
     /// The mean of the samples in a window around each pixel; of integers the exact quotient, rounded. One
-    /// exception: for samples of 16 bits and windows of up to 17 pixels per side, a quotient that ends in a half may
+    /// exception: for samples of 16 bits and windows of up to 7 pixels per side, a quotient that ends in a half may
     /// be rounded up or down.
     local_mean(
         /// Width and height of the window, or one number for both.

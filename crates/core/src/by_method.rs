@@ -13,9 +13,10 @@ pub struct ByMethod {
     pub why: &'static str,
 }
 
-/// Largest side, in samples, at which box filters of floats and of 16-bit integers use separable filters, which run at
-/// memory bandwidth there.
+/// Largest side, in samples, at which box filters of floats use separable filters, which run at memory bandwidth there.
 const SMALL_BOX: u32 = 17;
+/// The same for 16-bit integers, whose separable filters are bound by sums in f64 from 9 taps on.
+const SMALL_BOX_OF_INTEGERS: u32 = 7;
 /// Least side, in taps, from which a separable mask is computed in two passes; smaller masks have few taps anyway.
 const LEAST_SIDE: u32 = 3;
 /// As [`LEAST_SIDE`], for integer output, whose intermediate sums are f64.
@@ -163,11 +164,16 @@ fn scaled_by_method(problem: Scaled, asked: Option<Method>) -> Result<ByMethod> 
 
 /// Returns why a box filter is faster, or why it is not.
 fn worth_boxing(problem: &BoxFilter) -> Result<&'static str, &'static str> {
+    let side = problem.width.max(problem.height);
     match problem.src {
         _ if problem.samples() == 1 => Err("one tap"),
         PixelType::U8 => Ok("all taps are equal"),
-        _ if problem.width.max(problem.height) > SMALL_BOX => Ok("all taps are equal, over 17 on a side"),
-        _ => Err("equal taps, up to 17 on a side"),
+        float if float.is_float() => match side > SMALL_BOX {
+            true => Ok("all taps are equal, over 17 on a side"),
+            false => Err("equal taps, up to 17 on a side"),
+        },
+        _ if side > SMALL_BOX_OF_INTEGERS => Ok("all taps are equal, over 7 on a side"),
+        _ => Err("equal taps, up to 7 on a side"),
     }
 }
 
@@ -388,8 +394,8 @@ mod tests {
             ((17, 17), (F32, F32), Method::Separable),
             ((1, 18), (F32, F32), Method::Box),
             ((30, 30), (F32, U8), Method::Separable),
-            ((17, 17), (U16, U16), Method::Separable),
-            ((2, 18), (U16, U16), Method::Box),
+            ((7, 7), (U16, U16), Method::Separable),
+            ((2, 8), (U16, U16), Method::Box),
             ((30, 30), (I16, F32), Method::Box),
             ((17, 17), (F16, F16), Method::Separable),
             ((18, 1), (F16, F32), Method::Box),

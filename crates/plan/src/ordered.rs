@@ -162,7 +162,7 @@ const BLOCKS: u32 = 8;
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, Recipe, Role, plan};
+    use crate::{Machine, Recipe, Role, plan, untuned};
     use apron_abi::{Kernel, OrderedParams, Params};
     use apron_core::{Border, BoxFilter, Extent, LocalStd, PixelType, Problem, Region, Scale, Shape};
 
@@ -171,7 +171,7 @@ mod tests {
         let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
         let (width, height, border, scale) = (side, side, Border::Replicate, Scale::Mean);
         let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
-        let recipe = plan(&Problem::from(filter), Some("boxes-ordered"), &Machine::EMULATED).unwrap();
+        let recipe = untuned(&Problem::from(filter), Some("boxes-ordered"), &Machine::EMULATED).unwrap();
         let Params::OrderedParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         (recipe, params)
     }

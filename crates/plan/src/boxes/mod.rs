@@ -249,7 +249,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 15,
         // Here the second number is not the resident blocks: 1 stands for one warp per block, 4 for several.
-        grids: Grids { rows: &[16, 24, 32, 48, 64], residents: &[1, 4] },
+        grids: Grids { rows: &[4, 8, 16, 24, 32, 48, 64], residents: &[1, 4] },
         ..Variant::new(
             "boxes-prefix",
             Family::Boxes,

@@ -28,6 +28,8 @@ pub struct Work {
     pub aligned: bool,
     /// Channels; for histograms, those counted apart.
     pub channels: u32,
+    /// The direction and the taps of a mask that is a line: variants come in another order than for squares.
+    pub line: Option<(Line, u32)>,
     /// Side of the square mask with the same number of taps (of the cube, for volumes); the mean of both axes of
     /// separable filters and windows; for histograms, the number of bins.
     pub side: u32,
@@ -35,6 +37,27 @@ pub struct Work {
     pub width: u32,
     /// Rows of the input.
     pub height: u32,
+}
+
+/// A mask of one row or one column, and of several taps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Line {
+    /// One row.
+    Row,
+    /// One column.
+    Column,
+}
+
+impl Line {
+    /// Returns the line of a problem's mask, and its taps.
+    fn of(problem: &Problem) -> Option<(Line, u32)> {
+        let Problem::Filter(FilterProblem::Correlate(p)) = problem else { return None };
+        match (p.mask.width(), p.mask.height()) {
+            (taps @ 2.., 1) => Some((Line::Row, taps)),
+            (1, taps @ 2..) => Some((Line::Column, taps)),
+            _ => None,
+        }
+    }
 }
 
 /// A workload on a GPU, with the time of each variant.
@@ -135,7 +158,8 @@ impl Work {
                 _ => false,
             };
         let aligned = (shape.row_samples() * src.size_bytes()).is_multiple_of(16);
-        Work { operation, src, dst, exact, aligned, channels, side, width, height: shape.height }
+        let line = Line::of(problem);
+        Work { operation, src, dst, exact, aligned, channels, line, side, width, height: shape.height }
     }
 
     /// Returns the side of the filter's mask, as in the field `side`: for a sum of filters, of its first term; for
@@ -143,8 +167,8 @@ impl Work {
     fn side(filter: &FilterProblem) -> u32 {
         match filter {
             FilterProblem::Scaled(p) => Self::side(&p.sums()),
-            FilterProblem::Correlate(p) => (p.mask.width() as f64 * p.mask.height() as f64).sqrt().round() as u32,
-            FilterProblem::Fft(p) => (p.mask.width() as f64 * p.mask.height() as f64).sqrt().round() as u32,
+            FilterProblem::Correlate(p) => square_side(p.mask.width() as f64 * p.mask.height() as f64),
+            FilterProblem::Fft(p) => square_side(p.mask.width() as f64 * p.mask.height() as f64),
             FilterProblem::Separable(p) => (p.taps_x.len() + p.taps_y.len()).div_ceil(2),
             FilterProblem::LowRank(p) => p.terms.first().map_or(1, |(x, y)| (x.len() + y.len()).div_ceil(2)),
             FilterProblem::Box(p) => p.width.midpoint(p.height),
@@ -166,6 +190,16 @@ impl Work {
         (self.operation, self.src, self.dst)
     }
 
+    /// Returns the direction of a line.
+    fn direction(&self) -> Option<Line> {
+        self.line.map(|(line, _)| line)
+    }
+
+    /// Returns the taps of a line, or the side.
+    fn length(&self) -> f64 {
+        self.line.map_or(self.side, |(_, taps)| taps) as f64
+    }
+
     fn samples(&self) -> f64 {
         self.width as f64 * self.height as f64 * self.channels as f64
     }
@@ -174,11 +208,16 @@ impl Work {
     /// with the samples, and those of filters at least linearly with the side of the mask.
     fn over(&self, other: &Work) -> f64 {
         let of = |work: &Work| match work.operation {
-            "correlate" | "separable" => work.samples() * work.side as f64,
+            "correlate" | "separable" => work.samples() * work.length(),
             _ => work.samples(),
         };
         (of(self) / of(other)).max(1.0)
     }
+}
+
+/// Returns the side of the square mask with this number of taps.
+fn square_side(taps: f64) -> u32 {
+    taps.sqrt().round() as u32
 }
 
 /// Converts a number of bins or cells to u32, saturating.
@@ -190,20 +229,21 @@ fn number(count: usize) -> u32 {
 const NEAR_SIZES: f64 = 4.0;
 
 impl Row {
-    /// Returns the distance to a workload, in decreasing order of significance: GPU, exactness of the taps, row
-    /// alignment, channels, side, and size per multiprocessor. A row of the same alignment counts as such only within
+    /// Returns the distance to a workload, in decreasing order of significance: GPU, lines or squares, exactness of the
+    /// taps, row alignment, channels, side, and size per multiprocessor. A row of the same alignment counts as such only within
     /// [`NEAR_SIZES`]: beyond, size changes the order of variants more than alignment does.
-    fn distance(&self, work: &Work, machine: &Machine) -> [f64; 7] {
+    fn distance(&self, work: &Work, machine: &Machine) -> [f64; 8] {
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
         let share = |work: &Work, multiprocessors: u32| work.samples() / multiprocessors as f64;
         let size = ratio(share(&self.work, self.multiprocessors), share(work, machine.multiprocessors));
         [
             ratio(self.target as f64, machine.target as f64),
             ratio(self.multiprocessors as f64, machine.multiprocessors as f64),
+            f64::from(self.work.direction() != work.direction()),
             f64::from(self.work.exact != work.exact),
             f64::from(self.work.aligned != work.aligned || size > NEAR_SIZES),
             ratio(self.work.channels as f64, work.channels as f64),
-            ratio(self.work.side as f64, work.side as f64),
+            ratio(self.work.length(), work.length()),
             size,
         ]
     }
@@ -273,10 +313,13 @@ impl Table {
     }
 
     /// Returns the time of a variant in row `nearest`. If the variant refused that row's workload, the time comes from
-    /// the nearest row that has one for it, scaled up if that row's workload is smaller.
+    /// the nearest row of masks in the same direction, or of squares, that has one for it, scaled up if that row's
+    /// workload is smaller.
     fn measured(&self, variant: &Variant, nearest: usize, work: &Work, machine: &Machine) -> Option<Measured> {
         let of = |row: usize| self.rows[row].time(variant.name).map(|time| (row, *time));
-        let other = || self.nearest_where(work, machine, |row| row.time(variant.name).is_some()).and_then(of);
+        let direction = self.rows[nearest].work.direction();
+        let has_one = |row: &Row| row.work.direction() == direction && row.time(variant.name).is_some();
+        let other = || self.nearest_where(work, machine, has_one).and_then(of);
         let (row, time) = of(nearest).or_else(other)?;
         let [work, own] = [nearest, row].map(|row| &self.rows[row].work);
         Some(Measured { row, time, estimate: time.ms * work.over(own) })
@@ -325,7 +368,7 @@ impl Table {
 }
 
 /// Orders distances lexicographically.
-fn order(a: &[f64; 7], b: &[f64; 7]) -> Ordering {
+fn order(a: &[f64; 8], b: &[f64; 8]) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 

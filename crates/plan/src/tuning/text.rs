@@ -1,6 +1,6 @@
 //! Rows as lines of text.
 
-use super::{Row, Time, Work};
+use super::{Line, Row, Time, Work, square_side};
 use crate::{Tuning, VARIANTS, Variant};
 use std::collections::HashMap;
 use std::fmt;
@@ -38,6 +38,11 @@ pub(super) fn row(line: &str) -> Option<Row> {
         let variant = BY_NAME.get(&(operation, variant))?.name;
         Some(Time { variant, ms: ms.parse().ok().filter(|ms: &f64| ms.is_finite() && *ms > 0.0)?, tuning })
     };
+    let line = match side.split_once('x') {
+        Some((taps, "1")) => Some((Line::Row, whole(taps)?)),
+        Some(("1", taps)) => Some((Line::Column, whole(taps)?)),
+        _ => None,
+    };
     Some(Row {
         gpu: gpu.into(),
         target: whole(target)?,
@@ -49,7 +54,8 @@ pub(super) fn row(line: &str) -> Option<Row> {
             exact: [ANY, EXACT].iter().position(|of| *of == sums)? == 1,
             aligned: [UNALIGNED, ALIGNED].iter().position(|of| *of == aligned)? == 1,
             channels: whole(channels)?,
-            side: whole(side)?,
+            line,
+            side: line.map_or_else(|| whole(side), |(_, taps)| Some(square_side(taps as f64)))?,
             width: whole(width)?,
             height: whole(height)?,
         },
@@ -63,9 +69,20 @@ impl fmt::Display for Tuning {
     }
 }
 
+impl Work {
+    /// Returns width and height of the mask: of a line, or of a square.
+    fn mask(&self) -> String {
+        match self.line {
+            Some((Line::Row, taps)) => format!("{taps}x1"),
+            Some((Line::Column, taps)) => format!("1x{taps}"),
+            None => format!("{0}x{0}", self.side),
+        }
+    }
+}
+
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Work { operation, src, dst, exact, aligned, channels, side, width, height } = self;
+        let Work { operation, src, dst, exact, aligned, channels, side, width, height, .. } = self;
         write!(f, "{operation} {src} ")?;
         if src != dst {
             write!(f, "to {dst} ")?;
@@ -77,7 +94,7 @@ impl fmt::Display for Work {
         if *operation == "histogram" {
             write!(f, " {side} bins")?
         } else {
-            write!(f, " mask {side}x{side}")?
+            write!(f, " mask {}", self.mask())?
         }
         if *exact {
             write!(f, ", exact sums")?;
@@ -89,7 +106,8 @@ impl fmt::Display for Work {
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { gpu, target, multiprocessors, work, times } = self;
-        let Work { operation, src, dst, exact, aligned, channels, side, width, height } = work;
+        let Work { operation, src, dst, exact, aligned, channels, line, side, width, height } = work;
+        let side = if line.is_some() { work.mask() } else { side.to_string() };
         let time = |time: &Time| {
             let tuning = time.tuning.map_or(String::new(), |tuning| format!("@{tuning}"));
             format!("{}={:.5}{tuning}", time.variant, time.ms)
@@ -142,6 +160,11 @@ pub(super) mod tests {
         let unaligned = Row { work: Work { aligned: false, ..read.work }, ..read.clone() };
         assert_eq!(row(&unaligned.to_string()), Some(unaligned.clone()));
         assert_eq!(unaligned.work.to_string(), "separable u8 to f32 8192x100x3 mask 17x17, unaligned rows");
+        for (line, mask) in [(Line::Row, "17x1"), (Line::Column, "1x17")] {
+            let line = Row { work: Work { line: Some((line, 17)), side: 4, ..read.work }, ..read.clone() };
+            assert_eq!(row(&line.to_string()), Some(line.clone()));
+            assert_eq!(line.work.to_string(), format!("separable u8 to f32 8192x100x3 mask {mask}"));
+        }
         let odd = Row { gpu: "A, B".into(), ..read };
         assert_eq!(row(&odd.to_string()).unwrap().gpu, "A  B");
     }
@@ -156,6 +179,8 @@ pub(super) mod tests {
             ("yes", "perhaps"),
             ("90", "0"),
             ("17", "x"),
+            ("17", "17x17"),
+            ("17", "1x0"),
             ("1.5", "0"),
             ("1.5", "inf"),
             ("1.5", "-1"),

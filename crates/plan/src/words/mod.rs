@@ -172,8 +172,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             ]
         })
     },
-    // Ranked before `conv1d-line`; for the same reasons as that, ranked before the variants of square masks, and not
-    // swept.
+    // Ranked before `conv1d-line`, for the same reason as that.
     Variant {
         rank: 4,
         ..Variant::new(
@@ -188,7 +187,6 @@ pub(crate) const VARIANTS: &[Variant] = &[
                 limit(correlate(2, I16, (1, 48)), correlate(2, I16, (2, 1))),
             ]
         })
-        .unswept()
     },
     Variant {
         rank: 40,

@@ -58,7 +58,7 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
                 add(separable(&picture, dst, uneven(taps))?)?;
             }
             for &side in few(DENSE) {
-                add(correlate(&picture, dst, side, uneven(side * side))?)?;
+                add(correlate(&picture, dst, [side; 2], uneven(side * side))?)?;
             }
             for &side in few(BOXES) {
                 if let Problem::Filter(mean) = mean(&picture, dst, side)?

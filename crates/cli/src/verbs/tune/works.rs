@@ -20,6 +20,8 @@ struct Filters {
     dense: &'static [u32],
     /// Sides of square windows.
     boxes: &'static [u32],
+    /// Taps of masks of one row, and of one column, over images larger than [`SMALL`].
+    lines: &'static [u32],
 }
 
 /// Width and height.
@@ -42,10 +44,11 @@ const FILTERS: &[Filters] = &[
     Filters {
         types: (F32, F32),
         channels: 1,
-        images: &[TINY, SMALL, SCREEN, MIDDLE, HUGE],
+        images: &[TINY, SMALL, SCREEN, MIDDLE, LARGE, HUGE],
         separable: &[3, 5, 7, 9, 13, 17, 33, 65, 129, 257],
         dense: &[3, 5, 7, 9, 11, 15, 31, 64],
         boxes: &[19, 63, 255],
+        lines: &[],
     },
     Filters {
         types: (F32, F32),
@@ -54,6 +57,7 @@ const FILTERS: &[Filters] = &[
         separable: &[3, 7, 9, 17, 65, 129],
         dense: &[3, 5, 7, 15],
         boxes: &[31],
+        lines: &[],
     },
     Filters {
         types: (F32, F32),
@@ -62,6 +66,7 @@ const FILTERS: &[Filters] = &[
         separable: &[3, 7, 9, 17, 65, 129],
         dense: &[3, 5, 7, 15],
         boxes: &[31],
+        lines: &[],
     },
     Filters {
         types: (U8, U8),
@@ -70,6 +75,7 @@ const FILTERS: &[Filters] = &[
         separable: &[3, 5, 9, 17, 33, 49, 65, 129, 257],
         dense: &[3, 5, 7, 9, 11, 15, 31],
         boxes: &[3, 5, 9, 15, 31, 63, 127, 255, 511],
+        lines: &[3, 9, 15, 31],
     },
     Filters {
         types: (U8, U8),
@@ -78,6 +84,7 @@ const FILTERS: &[Filters] = &[
         separable: &[3, 5, 9, 17, 33, 49, 65, 129],
         dense: &[3, 5, 7, 9],
         boxes: &[3, 5, 15, 31, 127],
+        lines: &[3, 9, 31],
     },
     Filters {
         types: (U8, U8),
@@ -86,6 +93,7 @@ const FILTERS: &[Filters] = &[
         separable: &[3, 5, 9, 17, 33, 49, 65, 129],
         dense: &[3, 5, 7, 15],
         boxes: &[3, 5, 15, 63, 127, 255, 511],
+        lines: &[3, 9, 31],
     },
     Filters {
         types: (U16, U16),
@@ -93,7 +101,8 @@ const FILTERS: &[Filters] = &[
         images: &[TINY, SMALL, SCREEN, LARGE],
         separable: &[3, 5, 9, 17, 33, 65, 129, 257],
         dense: &[3, 5, 7, 9, 15, 31],
-        boxes: &[],
+        boxes: &[9, 15, 31, 63, 127, 255, 511],
+        lines: &[3, 9, 31],
     },
     Filters {
         types: (U16, U16),
@@ -102,6 +111,7 @@ const FILTERS: &[Filters] = &[
         separable: &[5, 17, 65, 129],
         dense: &[3, 5, 7],
         boxes: &[],
+        lines: &[],
     },
     Filters {
         types: (U8, F32),
@@ -110,6 +120,7 @@ const FILTERS: &[Filters] = &[
         separable: &[5, 17, 65, 257],
         dense: &[3, 7, 15],
         boxes: &[31],
+        lines: &[],
     },
     Filters {
         types: (F32, U8),
@@ -118,6 +129,7 @@ const FILTERS: &[Filters] = &[
         separable: &[5, 17, 65, 257],
         dense: &[3, 7, 15],
         boxes: &[],
+        lines: &[],
     },
 ];
 
@@ -149,13 +161,17 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             let (separables, sides, dst) = (few(filters.separable), few(filters.dense), filters.types.1);
             let weighted = |weights: Weights| {
                 let separable = separables.iter().map(move |&taps| separable(&picture, dst, weights(taps)));
-                separable.chain(sides.iter().map(move |&side| correlate(&picture, dst, side, weights(side * side))))
+                separable.chain(sides.iter().map(move |&side| correlate(&picture, dst, [side; 2], weights(side * side))))
             };
+            let lines = if quick || size.0 > SMALL.0 { few(filters.lines) } else { &[] };
+            let lines = lines.iter().flat_map(|&taps| [[taps, 1], [1, taps]]);
+            let lines = lines.map(|size| correlate(&picture, dst, size, uneven(size[0] * size[1])));
             let exact = if filters.types == (U8, U8) { Some(weighted(few_bits)) } else { None };
             // Many taps of few bits are no exact sums any more, and the same workload as other taps.
             let is_exact = |problem: &Result<Problem>| problem.as_ref().map_or(true, |problem| Work::of(problem).exact);
             let boxes = few(filters.boxes).iter().map(|&side| mean(&picture, dst, side));
-            for problem in weighted(uneven).chain(exact.into_iter().flatten().filter(is_exact)).chain(boxes) {
+            let exact = exact.into_iter().flatten().filter(is_exact);
+            for problem in weighted(uneven).chain(exact).chain(boxes).chain(lines) {
                 let problem = problem?;
                 let side = Work::of(&problem).side as u64;
                 let products =
@@ -220,8 +236,9 @@ pub(super) fn separable(picture: &Picture, dst: PixelType, weights: Vec<f32>) ->
     Ok(Problem::from(Separable { shape, src, dst, taps_x, taps_y, border: Border::Replicate, extent: Extent::Same }))
 }
 
-pub(super) fn correlate(picture: &Picture, dst: PixelType, side: u32, weights: Vec<f32>) -> Result<Problem> {
-    let mask = Mask::new(side, side, weights)?;
+/// Returns a problem of a mask of this width and height.
+pub(super) fn correlate(picture: &Picture, dst: PixelType, size: [u32; 2], weights: Vec<f32>) -> Result<Problem> {
+    let mask = Mask::new(size[0], size[1], weights)?;
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     Ok(Problem::from(Correlate { shape, src, dst, mask, border, clamp: false, extent: Extent::Same }))
 }
@@ -280,7 +297,7 @@ mod tests {
         let kinds = |aligned: bool| -> HashSet<_> {
             let of = works.iter().map(|(_, problem)| Work::of(problem)).filter(|work| work.operation != "histogram");
             let of = of.filter(|work| work.aligned == aligned && (work.src, work.channels) != (F32, 4));
-            of.map(|work| (work.operation, work.src, work.dst, work.channels, work.exact, work.side)).collect()
+            of.map(|work| (work.operation, work.src, work.dst, work.channels, work.exact, work.line, work.side)).collect()
         };
         assert_eq!(kinds(true).difference(&kinds(false)).count(), 0);
         assert_eq!(kinds(true).len(), kinds(false).len());
@@ -301,7 +318,7 @@ mod tests {
             // Sums of more taps are not exact.
             let of = of.filter(|work| work.side <= 33);
             of.filter(|work| (work.src, work.dst) == (U8, U8) && work.exact == exact && work.operation != "box")
-                .filter(|work| work.operation != "histogram")
+                .filter(|work| work.operation != "histogram" && work.line.is_none())
                 .count()
         });
         assert!(exact == any && exact > 50, "{exact} exact, {any} any");
