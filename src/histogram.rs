@@ -5,7 +5,8 @@ use crate::backend::{Counting, Written};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::setters::setters;
-use crate::{Binning, Bins, Device, Edges, Histogram, PixelType, Report, Result, Source};
+use crate::target::Room;
+use crate::{Binning, Bins, Device, Edges, Histogram, PixelType, Report, Result, Shape, Source, Target};
 use apron_core::join_extremes;
 use std::fmt;
 use std::iter;
@@ -149,9 +150,53 @@ impl DeviceHistogram {
             Counts::OfValues { binning, pixel, channels, written } => {
                 let counts = written.read::<u64>()?;
                 let edges = binning.edges(*pixel, || extremes(*pixel, &counts))?;
+                if binning.is_of_values(*pixel) {
+                    return Ok(Histogram::new(edges, *channels, counts));
+                }
                 Histogram::from_value_counts(edges, *pixel, *channels, &counts)
             }
             Counts::OfBins { edges, channels, written } => Histogram::new(edges.clone(), *channels, written.read()?),
+        })
+    }
+
+    /// Copies the counts into an image of u64 or i64, which is as wide as the histogram has bins, with a row for each
+    /// channel. On a GPU the counts stay there and the host does not wait, unless it derives them from counts of
+    /// values: for bins of u8 other than the [default's](Bins), and for u16 and i16 with explicit edges, a mask or no
+    /// range.
+    ///
+    /// ```
+    /// use apron::{Device, Image, PixelType, Shape};
+    ///
+    /// let device = Device::cpu();
+    /// let counted = device.histogram(&Image::new(3, 1, 1, vec![0u8, 1, 1])?).enqueue()?;
+    /// let mut counts = device.zeros(Shape::new(256, 1, 1)?, PixelType::U64)?;
+    /// counted.copy_into(&mut counts)?;
+    /// assert_eq!(counts.download::<u64>()?.row(0)[..2], [1, 2]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) and [`Error::PixelType`](crate::Error::PixelType) for an image of another
+    /// shape or type; as [`run_into`](crate::FilterBuilder::run_into) for a shared one, and
+    /// [`Error::Driver`](crate::Error::Driver).
+    pub fn copy_into<'t>(&self, target: impl Into<Target<'t>>) -> Result<()> {
+        target.into().fill(|mut room| {
+            let pixel = if room.pixel_type() == PixelType::I64 { PixelType::I64 } else { PixelType::U64 };
+            let (bins, channels) = self.counts.size();
+            room.check(Shape::new(u32::try_from(bins).unwrap_or(u32::MAX), channels, 1)?, pixel, 1)?;
+            #[cfg(feature = "gpu")]
+            if let (Room::Gpu { buffer, rows, .. }, Some(Written::Gpu(counts))) = (&room, self.counts.of_bins())
+                && buffer.is_beside(counts)
+            {
+                buffer.copy_rows(counts, *rows)?;
+                return Ok(Made::on_host(self.made.report.clone()));
+            }
+            let histogram = self.download()?;
+            room.write(0, |bytes| {
+                bytes.copy_from_slice(bytemuck::cast_slice(histogram.counts()));
+                Ok(())
+            })?;
+            Ok(Made::on_host(self.made.report.clone()))
         })
     }
 
@@ -164,9 +209,20 @@ impl DeviceHistogram {
     }
 }
 
-#[cfg(feature = "gpu")]
 impl Counts {
+    /// Returns the numbers of bins and of channels.
+    fn size(&self) -> (usize, u32) {
+        match self {
+            Counts::Done(histogram) => (histogram.edges().len() - 1, histogram.channels()),
+            Counts::OfBytes { edges, channels, .. } | Counts::OfBins { edges, channels, .. } => {
+                (edges.bins(), *channels)
+            }
+            Counts::OfValues { binning, channels, .. } => (binning.bins(), *channels),
+        }
+    }
+
     /// Returns the device's counts if they are per bin.
+    #[cfg(feature = "gpu")]
     pub(crate) fn of_bins(&self) -> Option<&Written> {
         // Counts of values are also per bin if no two values share a bin.
         let of_values = |edges: &Edges, pixel| {
@@ -175,9 +231,7 @@ impl Counts {
         };
         match self {
             Counts::OfBytes { edges, written, .. } => of_values(edges, PixelType::U8).then_some(written),
-            Counts::OfValues { binning, pixel, written, .. } => {
-                of_values(&binning.fixed_edges(*pixel).ok()?, *pixel).then_some(written)
-            }
+            Counts::OfValues { binning, pixel, written, .. } => binning.is_of_values(*pixel).then_some(written),
             Counts::OfBins { written, .. } => Some(written),
             Counts::Done(_) => None,
         }

@@ -147,6 +147,23 @@ impl crate::backend::Explained for Taken {
     }
 }
 
+/// The least and the largest sample, and what ran.
+pub(crate) struct Extremes {
+    pub(crate) ends: (f64, f64),
+    pub(crate) report: Report,
+}
+
+impl crate::backend::Explained for Extremes {
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.report.explain(why, estimate);
+        self
+    }
+
+    fn ran(&self) -> &Report {
+        &self.report
+    }
+}
+
 /// Percentiles by channel, and what ran.
 pub(crate) struct Found {
     pub(crate) percentiles: Vec<Vec<f64>>,
@@ -188,6 +205,31 @@ impl Device {
             percentiles: percentiles.into(),
             choice: Choice::default(),
         }
+    }
+
+    /// Finds the smallest and the largest sample of all channels, as [`statistics`](Device::statistics) does, but
+    /// without the other statistics, which take longer for f32: both are NaN if any sample is.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![10.0f32, 40.0, -20.0, 30.0])?;
+    /// assert_eq!(Device::cpu().extremes(&image)?, (-20.0, 40.0));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of the device itself.
+    pub fn extremes<'a>(&self, image: impl Into<Source<'a>>) -> Result<(f64, f64)> {
+        let (source, choice) = (image.into(), Choice::default());
+        if source.pixel_type().values().is_some() {
+            let statistics = self.statistics(source).run()?;
+            return Ok((statistics[0].min, statistics[0].max));
+        }
+        let find = |backend: &Backend| backend.extremes(&source);
+        let job = || Some(Job::counting(&source));
+        let found = self.by_cost(&[&source], &choice, job, |device| device.with_fallback(find))?;
+        Ok(found.ends)
     }
 
     /// Computes the smallest and the largest sample, mean, standard deviation and percentiles, for all channels

@@ -147,6 +147,15 @@ impl Room<'_> {
         check_room(here, (shape, pixel))
     }
 
+    /// Returns the type of the samples.
+    pub(crate) fn pixel_type(&self) -> PixelType {
+        match self {
+            Room::Host(images) => images[0].pixel_type(),
+            #[cfg(feature = "gpu")]
+            Room::Gpu { pixel, .. } => *pixel,
+        }
+    }
+
     /// Writes one image of a result; `fill` writes its bytes, in rows without gaps.
     pub(crate) fn write(&mut self, index: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         match self {

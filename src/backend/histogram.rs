@@ -97,7 +97,7 @@ impl Backend {
                 let roi = roi.as_ref().map(|roi| self.import_timed(roi, OPERATION)).transpose()?;
                 let copy_in = copy_in + roi.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
                 let roi = roi.as_ref().map(|(roi, _)| Source::Device(roi));
-                let (extremes, finding) = self.extremes(&source, roi.as_ref())?;
+                let (extremes, finding) = self.extremes_of_floats(&source, roi.as_ref())?;
                 let mut found = match roi {
                     None => self.between_edges(&source, bins, Some(extremes), *per_channel, choice)?,
                     roi => {
@@ -110,7 +110,7 @@ impl Backend {
                     }
                 };
                 found.made.report.copy_in = copy_in;
-                found.made.report.kernels += finding;
+                found.made.report.kernels += finding.kernels;
                 Ok(found)
             }
             (PixelType::F32 | PixelType::U16 | PixelType::I16, Binning::Even(bins), None)
@@ -219,15 +219,19 @@ impl Backend {
     }
 
     /// Finds the smallest and the largest f32 sample of all pixels, or of those that a mask selects; also returns the
-    /// time of the kernels.
-    fn extremes(&self, source: &Source<'_>, roi: Option<&Source<'_>>) -> Result<((f64, f64), Duration)> {
+    /// report.
+    pub(super) fn extremes_of_floats(
+        &self,
+        source: &Source<'_>,
+        roi: Option<&Source<'_>>,
+    ) -> Result<((f64, f64), Report)> {
         let machine = self.machine().expect("a device that runs kernels");
         let recipe = apron_plan::extremes(source.shape(), roi.is_some(), &machine);
         let (written, made) = self.run_kernels(&recipe, source, roi, None)?;
         let found = written.expect("no room was given").read::<f32>()?;
         let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
         let extremes = pairs.reduce(join_extremes).expect("a pair for each block");
-        Ok((extremes, made.report()?.kernels))
+        Ok((extremes, made.report()?))
     }
 
     /// Solves a histogram's problem by kernels.

@@ -186,7 +186,7 @@ fn execute_into(
         let (output, timer) = execute(gpu, recipe, image, beside, None)?;
         let packed = rows.bytes * rows.count;
         for index in 0..image.images {
-            buffer.image(index, rows.span()).copy_rows(gpu, &output.image(index, packed), *rows)?;
+            buffer.image(index, rows.span()).copy_rows(&output.image(index, packed), *rows)?;
         }
         return Ok(timer);
     }

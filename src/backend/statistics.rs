@@ -2,8 +2,8 @@
 
 use super::{Backend, HOST_WHY};
 use crate::choice::Choice;
-use crate::statistics::Taken;
-use crate::{AnyImage, Report, Result, Source, Statistics};
+use crate::statistics::{Extremes, Taken};
+use crate::{AnyImage, PixelType, Report, Result, Source, Statistics};
 use apron_abi::TOTALS_WORDS;
 use apron_core::{FloatStatistics, IntegerTotals};
 use std::time::{Duration, Instant};
@@ -50,6 +50,20 @@ impl Backend {
         statistics.iter_mut().zip(found).for_each(|(of, percentiles)| of.percentiles = percentiles);
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
+    }
+
+    /// Finds the smallest and the largest sample of floats and of integers of 32 and 64 bits: of f32 without other
+    /// statistics.
+    pub(crate) fn extremes(&self, source: &Source<'_>) -> Result<Extremes> {
+        if self.machine().is_none() || source.pixel_type() != PixelType::F32 {
+            let Taken { statistics, report } = self.statistics(source, false, &[], None)?;
+            return Ok(Extremes { ends: (statistics[0].min, statistics[0].max), report });
+        }
+        source.check_alone(OPERATION)?;
+        let (image, copy_in) = self.import_timed(source, OPERATION)?;
+        let (ends, mut report) = self.extremes_of_floats(&Source::Device(&image), None)?;
+        (report.operation, report.copy_in) = (OPERATION, copy_in);
+        Ok(Extremes { ends, report })
     }
 
     /// Computes statistics of integers of 32 and 64 bits from their exact sums; percentiles are the

@@ -57,6 +57,32 @@ impl Binning {
         self.edges(pixel, || UNKNOWN)
     }
 
+    /// Returns the number of bins.
+    pub fn bins(&self) -> usize {
+        match self {
+            Binning::Even(bins) => bins.count,
+            Binning::Between(edges) => edges.bins(),
+        }
+    }
+
+    /// Returns whether the bins are those of [`Bins::of_values`]: one per value of an integer type.
+    ///
+    /// ```
+    /// use apron_core::{Binning, Bins, PixelType};
+    ///
+    /// let bins = |range| Binning::Even(Bins { count: 256, range });
+    /// assert!(bins(None).is_of_values(PixelType::U8) && bins(Some((0.0, 256.0))).is_of_values(PixelType::U8));
+    /// assert!(!bins(None).is_of_values(PixelType::U16) && !bins(None).is_of_values(PixelType::F32));
+    /// ```
+    pub fn is_of_values(&self, pixel: PixelType) -> bool {
+        let Some(bins) = Bins::of_values(pixel) else { return false };
+        match self {
+            Binning::Even(own) if own.range.is_some() => *own == bins,
+            Binning::Even(own) => pixel == PixelType::U8 && own.count == bins.count,
+            Binning::Between(edges) => bins.fixed_edges(pixel).is_ok_and(|all| all == *edges),
+        }
+    }
+
     /// Returns the last edge; infinity if it depends on the samples.
     pub fn last(&self) -> f64 {
         match self {

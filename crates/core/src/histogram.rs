@@ -1,6 +1,7 @@
 //! Histograms and their bins, with the semantics of `numpy.histogram`.
 
 use crate::{Error, PixelType, Result};
+use std::sync::Arc;
 
 /// Most bins of a histogram.
 const MAX_BINS: usize = 1 << 24;
@@ -139,7 +140,7 @@ impl Bins {
                 }
             });
         }
-        Ok(Edges { per_width: self.count as f64 / (high - low), edges })
+        Ok(Edges { per_width: self.count as f64 / (high - low), edges: Arc::new(edges) })
     }
 }
 
@@ -155,14 +156,15 @@ pub fn join_extremes((low, high): (f64, f64), (least, largest): (f64, f64)) -> (
 /// The edges of a histogram's bins, one more than the bins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edges {
-    edges: Vec<f64>,
+    /// Shared, since histograms of many bins are cloned with their edges.
+    edges: Arc<Vec<f64>>,
     per_width: f64,
 }
 
 impl Edges {
     /// Creates edges from ascending values with any spacing.
     pub(crate) fn unevenly(edges: Vec<f64>) -> Edges {
-        Edges { edges, per_width: 0.0 }
+        Edges { edges: Arc::new(edges), per_width: 0.0 }
     }
 
     /// Returns the edges in ascending order.

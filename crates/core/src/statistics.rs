@@ -68,12 +68,24 @@ impl Statistics {
     /// As [`check_percentiles`], and [`Error::Samples`] if all counts are 0.
     pub fn from_counts(low: i32, counts: &[u64], percentiles: &[f64]) -> Result<Statistics> {
         check_percentiles(percentiles)?;
-        let values = || counts.iter().zip(low as i128..).filter(|(count, _)| **count > 0);
-        let (Some((_, min)), Some((_, max))) = (values().next(), values().last()) else {
+        let occurs = |count: &u64| *count > 0;
+        let (Some(first), Some(last)) = (counts.iter().position(occurs), counts.iter().rposition(occurs)) else {
             return Err(Error::Samples { operation: OPERATION, what: "there are no samples".into() });
         };
-        let sum = |of: fn(i128) -> i128| values().map(|(&count, value)| count as i128 * of(value)).sum::<i128>();
-        let (count, total, squares) = (sum(|_| 1), sum(|value| value), sum(|value| value * value));
+        let [min, max] = [first, last].map(|at| low as i128 + at as i128);
+        let counts_of_values = || counts[first..=last].iter().zip(min as i64..);
+        let count = counts.iter().map(|&count| count as i128).sum::<i128>();
+        let (total, squares) = if count < 1 << 31 && min >= -(1 << 16) && max <= 1 << 16 {
+            // In 64 bits, which take a tenth of the time.
+            let sum =
+                |of: fn(i64) -> i64| counts_of_values().map(|(&count, value)| count as i64 * of(value)).sum::<i64>();
+            (sum(|value| value) as i128, sum(|value| value * value) as i128)
+        } else {
+            let sum = |of: fn(i128) -> i128| {
+                counts_of_values().map(|(&count, value)| count as i128 * of(value as i128)).sum::<i128>()
+            };
+            (sum(|value| value), sum(|value| value * value))
+        };
         let all = count as f64;
         let nth = |rank: u64| {
             let mut upto = 0;

@@ -150,7 +150,10 @@ pub fn count<T: Pixel>(
             let found = (0..values).filter(|&value| counts.chunks_exact(values).any(|counts| counts[value] > 0));
             found.map(|value| (low + value as i32) as f64).fold(NONE, |all, value| join_extremes(all, (value, value)))
         })?;
-        return Ok(Histogram::from_value_counts(edges, T::PIXEL, channels as u32, &counts));
+        return Ok(match binning.is_of_values(T::PIXEL) {
+            true => Histogram::new(edges, channels as u32, counts),
+            false => Histogram::from_value_counts(edges, T::PIXEL, channels as u32, &counts),
+        });
     }
     let edges = binning.edges(T::PIXEL, || extremes(image, roi))?;
     let counts = cells(image, roi, channels, edges.bins(), |sample| edges.bin(sample.to_f64()));

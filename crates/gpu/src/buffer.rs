@@ -226,10 +226,13 @@ impl GpuBuffer {
                 return Ok(());
             }
             let rows = rows.looked_up();
-            if !rows.pinned
-                && rows.bytes() >= lanes::LEAST_BYTES
-                && lanes::download(stream, &rows, self.address())?.is_some()
-            {
+            let copied = match rows.bytes() {
+                _ if rows.pinned => None,
+                ..lanes::LEAST_STAGED => None,
+                ..lanes::LEAST_BYTES => lanes::download_staged(stream, &rows, self.address())?,
+                _ => lanes::download(stream, &rows, self.address())?,
+            };
+            if copied.is_some() {
                 return Ok(());
             }
             let copy = CUDA_MEMCPY2D {

@@ -24,6 +24,8 @@ use std::thread;
 
 /// Least size of a copy that takes lanes, in bytes.
 pub(crate) const LEAST_BYTES: usize = 1 << 20;
+/// Least size of a copy from the device that takes a lane's slot: the driver copies less to pageable memory as fast.
+pub(crate) const LEAST_STAGED: usize = 64 << 10;
 /// Least bytes per piece of a copy that all lanes share.
 const LEAST_PIECE: usize = 256 << 10;
 /// Most lanes per GPU; there is one per processor of the host.
@@ -305,6 +307,29 @@ pub(crate) fn download(stream: &Stream, rows: &HostRowsMut<'_>, address: u64) ->
         // SAFETY: each piece is given to one lane.
         unsafe { lane.download(rows, shared(bytes, lanes, &next), address) }
     })
+}
+
+/// Copies few bytes from the device by a slot of a lane, behind the work enqueued on `stream` so far, and waits for them;
+/// `None` if there are no lanes, or if memory cannot be pinned.
+pub(crate) fn download_staged(stream: &Stream, rows: &HostRowsMut<'_>, address: u64) -> Result<Option<()>> {
+    let (lanes, bytes) = (&stream.device.lanes, rows.bytes());
+    assert!(bytes <= SLOT_BYTES, "a copy by one slot");
+    let Some(lane) = lanes.take() else { return Ok(None) };
+    let copy = |slots: &Slots| {
+        let to = slots.pointer(slots.next()?);
+        // SAFETY: the caller's buffer has the bytes, and the slot room for them; nothing else uses the lane, whose slot
+        // is read when its copy is done.
+        let copied = unsafe { cuMemcpyDtoHAsync_v2(to.cast(), address, bytes, stream.inner.as_inner()) };
+        let waited = stream.inner.synchronize();
+        checked(copied, || copying(bytes, "from"))?;
+        waited.map_err(|error| driver("waiting for a copy from the GPU", error))?;
+        // SAFETY: as above; the rows are the caller's.
+        unsafe { rows.write(0..bytes, to) };
+        Ok(())
+    };
+    let copied = lane.slots(false).map(copy).transpose();
+    lanes.existing().free.push(lane);
+    copied
 }
 
 impl Gpu {

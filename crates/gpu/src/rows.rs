@@ -59,21 +59,21 @@ impl GpuBuffer {
     ///
     /// # Panics
     /// If the size of `packed` differs from the rows, or they are not entirely inside the buffer.
-    pub fn copy_rows(&self, gpu: &Gpu, packed: &GpuBuffer, rows: Rows) -> Result<()> {
+    pub fn copy_rows(&self, packed: &GpuBuffer, rows: Rows) -> Result<()> {
         assert_eq!(packed.len_bytes(), rows.bytes * rows.count, "size of the rows, in bytes");
-        gpu.device.enter()?;
-        gpu.stream.wait_for(self.home())?;
-        gpu.stream.wait_for(packed.home())?;
+        let stream = packed.home();
+        stream.device.enter()?;
+        stream.wait_for(self.home())?;
         let from = CUDA_MEMCPY2D {
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
             srcDevice: packed.address(),
             ..self.written_rows(rows)
         };
         // SAFETY: both sides have the rows, and their streams wait for each other.
-        let copied = unsafe { cuMemcpy2DAsync_v2(&from, gpu.stream.inner.as_inner()) };
-        let waits = [self, packed].map(|buffer| buffer.home().wait_for(&gpu.stream));
+        let copied = unsafe { cuMemcpy2DAsync_v2(&from, stream.inner.as_inner()) };
+        let waits = self.home().wait_for(stream);
         checked(copied, || format!("copying {} rows on the GPU", rows.count))?;
-        waits.into_iter().collect()
+        waits
     }
 
     /// Copies `bytes`, contiguous rows, into these rows of the buffer, after all work that uses them; `bytes` may be

@@ -2,8 +2,8 @@
 
 use crate::array::{Array, Samples, numbers};
 use crate::device::{Device, work};
-use crate::operand::{Input, Operand};
-use apron::{Binning, Bins, DeviceImage, Edges, MAX_SIDE, PixelType, Result, Shape, Source, Statistics, Table};
+use crate::operand::{Input, Operand, room};
+use apron::{Binning, Bins, DeviceImage, Edges, MAX_SIDE, PixelType, Result, Shape, Source, Table};
 use apron_core::each_type;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -103,12 +103,13 @@ impl<'a> Weights<'a> {
 /// even : whether the bins of an array of edges are of equal width
 /// weights : array of float64, as many as samples, where those are, optional
 /// device : Device, optional
+/// output : array of int64 on a GPU, into which counts of samples there are written; then nothing is returned
 ///
 /// Returns
 /// -------
 /// array of int64, or of float64 for weights
 #[pyfunction]
-#[pyo3(signature = (input, edges, even, weights = None, device = None))]
+#[pyo3(signature = (input, edges, even, weights = None, device = None, output = None))]
 pub(crate) fn histogram<'py>(
     py: Python<'py>,
     input: &Bound<'py, PyAny>,
@@ -116,6 +117,7 @@ pub(crate) fn histogram<'py>(
     even: bool,
     weights: Option<&Bound<'py, PyAny>>,
     device: Option<&Device>,
+    output: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = Operand::take(input)?;
     let (pixel, device) = (array.pixel(), array.device(py, device)?);
@@ -126,6 +128,10 @@ pub(crate) fn histogram<'py>(
     };
     let bins = even_bins.map_or(edges.len().saturating_sub(1), |bins| bins.count);
     let binning = move || even_bins.map_or_else(|| binning(edges, even, pixel), |bins| Ok(Binning::Even(bins)));
+    if let (None, Input::Device(image), Some(mut room)) = (weights, &samples, room(&device, output)?) {
+        array.work(py, array.len(), || device.histogram(image).binning(binning()?).enqueue()?.copy_into(&mut room))?;
+        return Ok(py.None().into_bound(py));
+    }
     let Some(weights) = weights else {
         let counted = array.work(py, array.len(), || {
             let binning = binning()?;
@@ -151,6 +157,43 @@ pub(crate) fn histogram<'py>(
         sums.iter_mut().zip(part.sums).for_each(|(sum, more)| *sum += more);
     }
     Ok(numbers(py, sums))
+}
+
+/// Counts each value of the type of integers of 8 or 16 bits on a GPU. Waits for the counts.
+///
+/// Parameters
+/// ----------
+/// input : array on a GPU
+/// output : array of int64 on the GPU, with a number for each value of the type, from the least on; it is written
+///
+/// Returns
+/// -------
+/// the least and the largest value that occurs
+#[pyfunction]
+pub(crate) fn count_values(
+    py: Python<'_>,
+    input: &Bound<'_, PyAny>,
+    output: &Bound<'_, PyAny>,
+) -> PyResult<(i128, i128)> {
+    let array = Operand::take(input)?;
+    let (pixel, device) = (array.pixel(), array.device(py, None)?);
+    let (Input::Device(image), Some(mut room)) = (array.input(&device)?, room(&device, Some(output))?) else {
+        return Err(PyTypeError::new_err("apron: the array is on the host, but must be on a GPU"));
+    };
+    let Some((least, largest)) = pixel.limits().filter(|_| pixel.size_bytes() <= 2) else {
+        let limit = "an integer type of 8 or 16 bits";
+        return Err(PyTypeError::new_err(format!("apron: type of the array is {pixel}, but must be {limit}")));
+    };
+    let count = (largest - least + 1) as usize;
+    let bins = Bins { count, range: Some((least as f64, (largest + 1) as f64)) };
+    let counted = array.work(py, array.len(), || {
+        let counted = device.histogram(&image).bins(bins).enqueue()?;
+        counted.copy_into(&mut room)?;
+        counted.download()
+    })?;
+    let occurs = |count: &u64| *count > 0;
+    let (first, last) = (counted.counts().iter().position(occurs), counted.counts().iter().rposition(occurs));
+    Ok((least + first.unwrap_or(0) as i128, least + last.unwrap_or(0) as i128))
 }
 
 /// Counts rows between the edges of their columns, or sums their weights, as `numpy.histogramdd`.
@@ -253,12 +296,12 @@ pub(crate) fn extremes(py: Python<'_>, input: &Bound<'_, PyAny>) -> PyResult<(f6
     let array = Operand::take(input)?;
     let device = array.device(py, None)?;
     let samples = array.input(&device)?;
-    let parts = array.work(py, array.len(), || by_parts(samples, |image, _| device.statistics(image).run()))?;
-    let join = |(low, high): (f64, f64), found: &Statistics| {
-        let (is_lower, is_higher) = (found.min < low || found.min.is_nan(), found.max > high || found.max.is_nan());
-        (if is_lower { found.min } else { low }, if is_higher { found.max } else { high })
+    let parts = array.work(py, array.len(), || by_parts(samples, |image, _| device.extremes(image)))?;
+    let join = |(low, high): (f64, f64), &(min, max): &(f64, f64)| {
+        let (is_lower, is_higher) = (min < low || min.is_nan(), max > high || max.is_nan());
+        (if is_lower { min } else { low }, if is_higher { max } else { high })
     };
-    Ok(parts.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), join))
+    Ok(parts.iter().fold((f64::INFINITY, f64::NEG_INFINITY), join))
 }
 
 /// Finds the bin of each sample, as `numpy.searchsorted(bins, input, "left" or "right")`; on the CPU.

@@ -30,7 +30,7 @@ mod _apron {
     #[pymodule_export]
     use super::gpu_array::GpuArray;
     #[pymodule_export]
-    use super::histogram::{extremes, has_percentiles, histogram, histogramdd, percentiles, places};
+    use super::histogram::{count_values, extremes, has_percentiles, histogram, histogramdd, percentiles, places};
     #[pymodule_export]
     use super::image::{Image, named_filters};
     #[pymodule_export]

@@ -143,7 +143,9 @@ def histogram(
     even: bool,
     weights: _Operand | None = None,
     device: Device | None = None,
+    output: _OnGpu | None = None,
 ) -> _Array: ...
+def count_values(input: _OnGpu, output: _OnGpu) -> tuple[int, int]: ...
 def histogramdd(
     rows: _Operand,
     edges: Sequence[_Taps],

@@ -110,6 +110,19 @@ class Foreign:
         is_one = target is not None and type(target) is type(self) and target.native is output
         return target if is_one and target.shape == tuple(shape) and target.dtype == dtype else None
 
+    def counted(self, edges, are_even):
+        """Returns counts of samples between edges."""
+        return self.of_host(_apron.histogram(self.given(), edges, are_even))
+
+    def values_counted(self, least, count):
+        """Returns counts of ``count`` values of an integer type of 8 or 16 bits, from ``least`` on, or of all values of the type
+        from there on if they are more; and the least and the largest value that occurs."""
+        few = np.iinfo(self.dtype)
+        counts = _apron.histogram(self.given(), (few.min, few.max + 1, few.max - few.min + 1), True)
+        found = counts.nonzero()[0] + few.min
+        counts = np.concatenate([counts, np.zeros(max(least + count - few.max - 1, 0), counts.dtype)])
+        return self.of_host(counts[least - few.min :]), found[0], found[-1]
+
     def filtered(self, output, run):
         """Returns the array that ``run(room)`` writes."""
         room, target = self.room(output)
@@ -161,6 +174,18 @@ class _OnGpu(Foreign):
                 _apron.correlate(part, room.dtype, *given, None, result)
 
         return self.filtered(output, run)
+
+    def counted(self, edges, are_even):
+        counts = self.made((len(edges) - 1,), np.int64)
+        _apron.histogram(self.given(), edges, are_even, None, None, counts.given())
+        return counts.native
+
+    def values_counted(self, least, count):
+        few = np.iinfo(self.dtype)
+        size = few.max - few.min + 1
+        counts = type(self)(self.filled((max(size, least + count - few.min),), np.int64))
+        low, high = _apron.count_values(self.given(), (counts.address, (size,), counts.dtype, counts.stream))
+        return counts.native[least - few.min :], low, high
 
     def extremes(self):
         """Returns the least and the largest sample as an array on the host; as f64 if integers are beyond 2^53."""
@@ -237,6 +262,9 @@ class _Other(_OnGpu):
 
     def of_host(self, array):
         return array
+
+    # Counts are on the host, since nobody else can take a part of the array.
+    counted, values_counted = Foreign.counted, Foreign.values_counted
 
     def fits(self, output, shape, dtype):
         target = super().fits(output, shape, dtype)

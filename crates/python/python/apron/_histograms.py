@@ -201,8 +201,11 @@ def _of_foreign(samples, bins, range, density, weights):
         counts = np.zeros(len(edges) - 1, np.int64 if weights is None else kind)
     else:
         outer = _holding(edges, samples.dtype) if range is None and np.ndim(bins) == 0 else edges
-        given = (samples.given(), np.ascontiguousarray(outer, np.float64), np.ndim(bins) == 0)
-        counts = _apron.histogram(*given) if weights is None else _apron.histogram(*given, weights.given()).astype(kind)
+        outer, are_even = np.ascontiguousarray(outer, np.float64), np.ndim(bins) == 0
+        if weights is None and not density:
+            return samples.counted(outer, are_even), samples.of_host(edges)
+        counts = _apron.histogram(samples.given(), outer, are_even, None if weights is None else weights.given())
+        counts = counts if weights is None else counts.astype(kind)
     counts = _density(counts, edges) if density else counts
     return samples.of_host(counts), samples.of_host(edges)
 

@@ -49,20 +49,18 @@ def _values_counted(values, weights, minlength):
     """Counts each value of an array of another library."""
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"apron: x is {values.dtype}{values.shape}, but must be integers of one axis on a GPU and in PyTorch")
-    few = np.iinfo(values.dtype) if values.dtype.itemsize <= 2 and weights is None and values.size else None
-    if few is None:
-        low, high = values.extremes() if values.size else (0, -1)
+    # One pass counts all values of a small type; the counts then show which values occur.
+    is_small = values.dtype.itemsize <= 2 and weights is None and values.size
+    counts = None
+    if is_small and minlength <= MAX_BINS:
+        counts, low, high = values.values_counted(0, max(minlength, 0))
     else:
-        # One pass counts all values of the type; the counts then show which values occur.
-        counts = _apron.histogram(values.given(), (few.min, few.max + 1, few.max - few.min + 1), True)
-        found = counts.nonzero()[0] + few.min
-        low, high = found[0], found[-1]
+        low, high = values.extremes() if values.size else (0, -1)
     count = max(int(high) + 1, minlength)
     if low < 0 or minlength < 0 or count > MAX_BINS:
         raise ValueError(f"apron: values are {low} to {high} and minlength is {minlength}, but must be 0 to {MAX_BINS - 1}")
-    if few is not None:
-        kept = counts[-few.min : count - few.min]
-        return values.of_host(np.concatenate([kept, np.zeros(count - len(kept), kept.dtype)]))
+    if counts is not None:
+        return counts[:count]
     if not values.size:
         return values.of_host(np.zeros(minlength, np.int64))
     weights = None if weights is None else weights_of_foreign(values, weights, values.shape).given()

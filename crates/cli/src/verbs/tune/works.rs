@@ -161,7 +161,8 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             let (separables, sides, dst) = (few(filters.separable), few(filters.dense), filters.types.1);
             let weighted = |weights: Weights| {
                 let separable = separables.iter().map(move |&taps| separable(&picture, dst, weights(taps)));
-                separable.chain(sides.iter().map(move |&side| correlate(&picture, dst, [side; 2], weights(side * side))))
+                separable
+                    .chain(sides.iter().map(move |&side| correlate(&picture, dst, [side; 2], weights(side * side))))
             };
             let lines = if quick || size.0 > SMALL.0 { few(filters.lines) } else { &[] };
             let lines = lines.iter().flat_map(|&taps| [[taps, 1], [1, taps]]);
@@ -297,7 +298,8 @@ mod tests {
         let kinds = |aligned: bool| -> HashSet<_> {
             let of = works.iter().map(|(_, problem)| Work::of(problem)).filter(|work| work.operation != "histogram");
             let of = of.filter(|work| work.aligned == aligned && (work.src, work.channels) != (F32, 4));
-            of.map(|work| (work.operation, work.src, work.dst, work.channels, work.exact, work.line, work.side)).collect()
+            of.map(|work| (work.operation, work.src, work.dst, work.channels, work.exact, work.line, work.side))
+                .collect()
         };
         assert_eq!(kinds(true).difference(&kinds(false)).count(), 0);
         assert_eq!(kinds(true).len(), kinds(false).len());
