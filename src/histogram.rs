@@ -85,7 +85,7 @@ impl<'a> HistogramBuilder<'a> {
     }
 
     /// Counts; `waits` for counts that go to the host at once.
-    fn counted(self, waits: bool) -> Result<DeviceHistogram> {
+    pub(crate) fn counted(self, waits: bool) -> Result<DeviceHistogram> {
         let HistogramBuilder { device, source, binning, per_channel, roi, choice } = self;
         let counting = Counting { binning: binning?, per_channel, roi, waits };
         counting.binning.check()?;
@@ -198,6 +198,34 @@ impl DeviceHistogram {
             })?;
             Ok(Made::on_host(self.made.report.clone()))
         })
+    }
+
+    /// Waits for the counts, and returns the first and the last bin that is not empty, of a histogram of one channel;
+    /// `None` if all are.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let counted = Device::cpu().histogram(&Image::new(3, 1, 1, vec![5u8, 7, 6])?).enqueue()?;
+    /// assert_eq!(counted.occupied()?, Some((5, 7)));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`download`](Self::download).
+    pub fn occupied(&self) -> Result<Option<(usize, usize)>> {
+        let is_found = |count: &u64| *count > 0;
+        self.with_counts(|counts| counts.iter().position(is_found).zip(counts.iter().rposition(is_found)))
+    }
+
+    /// Waits for the counts, and runs `take` on them: a number for each bin of the first channel, then of the next.
+    pub(crate) fn with_counts<R>(&self, take: impl FnOnce(&[u64]) -> R) -> Result<R> {
+        match &self.counts {
+            Counts::Done(histogram) => Ok(take(histogram.counts())),
+            Counts::OfBins { written, .. } => written.with(take),
+            Counts::OfValues { binning, pixel, written, .. } if binning.is_of_values(*pixel) => written.with(take),
+            _ => self.download().map(|histogram| take(histogram.counts())),
+        }
     }
 
     /// Returns the report of the operation; waits for its kernels.

@@ -63,9 +63,10 @@ impl StatisticsBuilder<'_> {
         };
         let bins = values_of("stats", &source)?;
         let counting = device.histogram(source).bins(bins).per_channel(per_channel);
-        let (histogram, report) = counting.variant(choice.variant).run_reported()?;
-        let of = |channel| Statistics::from_counts(low, histogram.channel(channel), &percentiles);
-        Ok(((0..histogram.channels()).map(of).collect::<Result<_>>()?, report))
+        let counted = counting.variant(choice.variant).counted(true)?;
+        let of = |counts: &[u64]| Statistics::from_counts(low, counts, &percentiles);
+        let statistics = counted.with_counts(|counts| counts.chunks(bins.count).map(of).collect::<Result<_>>())??;
+        Ok((statistics, counted.report()?))
     }
 }
 

@@ -36,6 +36,15 @@ impl Written {
         }
     }
 
+    /// Waits for the kernels, and runs `take` on the elements.
+    pub(crate) fn with<T: Pod, R>(&self, take: impl FnOnce(&[T]) -> R) -> Result<R> {
+        match self {
+            Written::Host(all) => Ok(take(&bytemuck::pod_collect_to_vec(&all[0]))),
+            #[cfg(feature = "gpu")]
+            Written::Gpu(buffer) => buffer.with_bytes(|bytes| take(bytemuck::cast_slice(bytes))),
+        }
+    }
+
     /// Converts the output to an image's samples, on the device where they are.
     pub(super) fn into_storage(self, pixel: PixelType, shape: Shape) -> Result<Storage> {
         match self {

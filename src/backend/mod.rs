@@ -1,7 +1,6 @@
 //! From a problem to the backend that solves it.
 
 mod computed;
-mod digits;
 mod filter;
 mod histogram;
 mod joint;
@@ -11,6 +10,7 @@ mod lookup;
 mod parts;
 mod percentiles;
 mod ranks;
+mod select;
 mod statistics;
 #[cfg(feature = "gpu")]
 mod strips;

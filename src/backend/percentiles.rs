@@ -1,7 +1,7 @@
 //! Percentiles of float samples, on the host or by kernels.
 
-use super::digits::Selected;
 use super::ranks::Search;
+use super::select::Selected;
 use super::{Backend, Counting, HOST_WHY};
 use crate::choice::{Choice, environment};
 use crate::statistics::{Found, Taken};
@@ -59,14 +59,14 @@ impl Backend {
         let channels = if per_channel { shape.channels } else { 1 };
         let count = shape.samples() / channels as u64;
         let places: Vec<Percentile> = percentiles.iter().map(|&percent| Percentile::of(percent, count)).collect();
-        let ranks = (0..channels as usize)
-            .flat_map(|channel| places.iter().flat_map(|place| place.ranks).map(move |rank| (channel, rank)));
+        let each: Vec<u64> = places.iter().flat_map(|place| place.ranks).collect();
+        let ranks = (0..channels as usize).flat_map(|channel| each.iter().map(move |&rank| (channel, rank)));
         let ranks: Vec<(usize, u64)> = ranks.collect();
         let named = variant.is_some() || environment()?.iter().any(|(operation, _)| *operation == OPERATION);
         let selected = match pixel {
             _ if named || pixel == PixelType::F64 => None,
             PixelType::F16 => Some(self.select_halves(source, channels, &ranks)?),
-            _ => self.select(source, channels, &ranks)?,
+            _ => self.select(source, channels, &each)?,
         };
         let (samples, report) = match selected {
             Some(Selected { samples, kernels, recipe }) => {
@@ -102,7 +102,7 @@ impl Backend {
         let (shape, src, per_channel) = (source.shape(), PixelType::U16, channels > 1);
         let problem = CellHistogram { shape, src, edges: None, per_channel, masked: false };
         let recipe = plan(&problem.into(), None, &machine)?;
-        let (counts, kernels) = self.counted(&recipe, source)?;
+        let (written, made) = self.run_kernels(&recipe, source, None, None)?;
         // The patterns in the order of their values.
         let rising: Vec<f16> = (0x8000..=0xffff).rev().chain(0..=0x7fff).map(f16::from_bits).collect();
         let of_channel = |counts: &[u64]| {
@@ -114,7 +114,9 @@ impl Backend {
             let known = rising.iter().filter(|sample| sample.is_nan()).all(|sample| of(sample) == 0);
             (known, upto.collect::<Vec<_>>())
         };
-        let all: Vec<_> = counts.chunks_exact(rising.len()).map(of_channel).collect();
+        let written = written.expect("no room was given");
+        let all: Vec<_> = written.with(|counts| counts.chunks_exact(rising.len()).map(of_channel).collect())?;
+        let kernels = made.report()?.kernels;
         let sample = |&(channel, rank): &(usize, u64)| match &all[channel] {
             (true, upto) => upto[upto.partition_point(|(upto, _)| *upto <= rank)].1,
             (false, _) => f64::NAN,

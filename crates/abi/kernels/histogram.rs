@@ -75,10 +75,13 @@ fn rows() -> Vec<Row> {
     // The taps are the edges of the bins.
     rows.push(bins.taps("Global").block("[BINS_BLOCK, 1]"));
     let digits = kernel("slices", "digits", ["f32", "u64"], "histogram::Digits", "HistogramDigitsParams");
-    // The taps are the prefixes.
-    let digits = digits.taps("Global").block("[SLICES_BLOCK, 1]");
+    let digits = digits.block("[SLICES_BLOCK, 1]");
     // The sets of the upper halves of one channel, and the counters of one prefix.
     rows.push(digits.shared("SharedMemory::Bytes((set_words(UPPER_HALVES) + DIGITS) * 4)", 2));
+    let ranks = kernel("slices", "ranks", ["u64", "u32"], "histogram::Ranks", "HistogramRanksParams");
+    // The taps are the ranks.
+    let ranks = ranks.taps("Global").block("[RANKS_BLOCK, 1]");
+    rows.push(ranks.shared("SharedMemory::Bytes(RANKS_BYTES)", 3).residents(1));
     let body = "histogram::Values<histogram::ByPlace>".into();
     let places = slices("slices", "places", ["f32", "u32"], body, "HistogramValuesParams");
     // The taps are the edges of the bins.

@@ -127,6 +127,7 @@ params! {
         HistogramValuesParams,
         HistogramScatterParams,
         HistogramDigitsParams,
+        HistogramRanksParams,
         LookupParams,
         EqualizeParams,
         TilesParams,
@@ -181,8 +182,13 @@ impl Params {
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { totals: of(p.totals as usize), ..p }),
             Params::PrefixParams(p) => Params::PrefixParams(PrefixParams { totals: of(p.totals as usize), ..p }),
             Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { totals: of(p.totals as usize), ..p }),
-            Params::HistogramDigitsParams(p) => {
-                Params::HistogramDigitsParams(HistogramDigitsParams { totals: of(p.totals as usize), ..p })
+            Params::HistogramDigitsParams(p) => Params::HistogramDigitsParams(HistogramDigitsParams {
+                totals: of(p.totals as usize),
+                sets: of(p.sets as usize),
+                ..p
+            }),
+            Params::HistogramRanksParams(p) => {
+                Params::HistogramRanksParams(HistogramRanksParams { state: of(p.state as usize), ..p })
             }
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),

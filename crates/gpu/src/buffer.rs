@@ -6,10 +6,13 @@ use crate::host_rows::{HostRows, HostRowsMut};
 use crate::lanes;
 use crate::memory::Memory;
 use crate::rows::Rows;
+use crate::staging::SLOT_BYTES;
 use crate::stream::Stream;
 use apron_core::Result;
 use cust::memory::{DeviceBuffer, DeviceCopy};
-use cust::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2, cuMemcpyDtoDAsync_v2, cuMemsetD8Async};
+use cust::sys::{
+    CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2, cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemsetD8Async,
+};
 use std::fmt;
 use std::sync::Arc;
 
@@ -221,18 +224,22 @@ impl GpuBuffer {
     /// As [`read`](Self::read).
     pub fn read_to(&self, rows: HostRowsMut<'_>) -> Result<()> {
         assert_eq!(rows.bytes() as u64, self.len_bytes, "size of the buffer, in bytes");
+        let rows = rows.looked_up();
+        if !rows.pinned && rows.bytes() < lanes::LEAST_BYTES {
+            // SAFETY: the rows hold the bytes, and are the caller's.
+            let written = self.staged(|bytes| unsafe { rows.write(0..bytes.len(), bytes.as_ptr()) })?;
+            if written.is_some() {
+                return Ok(());
+            }
+        }
         self.read_by(|stream| {
             if rows.bytes() == 0 {
                 return Ok(());
             }
-            let rows = rows.looked_up();
-            let copied = match rows.bytes() {
-                _ if rows.pinned => None,
-                ..lanes::LEAST_STAGED => None,
-                ..lanes::LEAST_BYTES => lanes::download_staged(stream, &rows, self.address())?,
-                _ => lanes::download(stream, &rows, self.address())?,
-            };
-            if copied.is_some() {
+            if !rows.pinned
+                && rows.bytes() >= lanes::LEAST_BYTES
+                && lanes::download(stream, &rows, self.address())?.is_some()
+            {
                 return Ok(());
             }
             let copy = CUDA_MEMCPY2D {
@@ -245,6 +252,46 @@ impl GpuBuffer {
             // SAFETY: both sides have this size; the bytes are borrowed until the stream was waited for.
             let copied = unsafe { cuMemcpy2DAsync_v2(&copy, stream.inner.as_inner()) };
             checked(copied, || format!("copying {} bytes from the GPU", self.len_bytes))
+        })
+    }
+
+    /// Runs `take` on the bytes, which are copied to the host after all work that writes them: to pinned memory, which costs
+    /// no new pages, or for small and large buffers to new memory. They are aligned to 8.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn with_bytes<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        let mut take = Some(take);
+        let mut taken = |bytes: &[u8]| take.take().map(|take| take(bytes));
+        let found = match self.staged(&mut taken)? {
+            Some(found) => found,
+            None => {
+                let mut words = vec![0u64; self.len_bytes.div_ceil(8) as usize];
+                // SAFETY: any words are bytes.
+                let bytes = &mut unsafe { words.align_to_mut::<u8>() }.1[..self.len_bytes as usize];
+                self.read(bytes)?;
+                taken(bytes)
+            }
+        };
+        Ok(found.expect("bytes are taken once"))
+    }
+
+    /// Runs `take` on the bytes in pinned memory; `None` if there is none, or if other ways are as fast.
+    fn staged<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let bytes = self.len_bytes as usize;
+        if !(lanes::LEAST_STAGED..=SLOT_BYTES).contains(&bytes) {
+            return Ok(None);
+        }
+        self.home().device.enter()?;
+        lanes::with_slot(&self.home().device, |slot| {
+            self.read_by(|stream| {
+                // SAFETY: both sides have the bytes, and the stream is waited for.
+                let copied =
+                    unsafe { cuMemcpyDtoHAsync_v2(slot.cast(), self.address(), bytes, stream.inner.as_inner()) };
+                checked(copied, || format!("copying {bytes} bytes from the GPU"))
+            })?;
+            // SAFETY: the copy has initialised the bytes, and nothing else uses the slot.
+            Ok(take(unsafe { std::slice::from_raw_parts(slot, bytes) }))
         })
     }
 

@@ -309,27 +309,13 @@ pub(crate) fn download(stream: &Stream, rows: &HostRowsMut<'_>, address: u64) ->
     })
 }
 
-/// Copies few bytes from the device by a slot of a lane, behind the work enqueued on `stream` so far, and waits for them;
-/// `None` if there are no lanes, or if memory cannot be pinned.
-pub(crate) fn download_staged(stream: &Stream, rows: &HostRowsMut<'_>, address: u64) -> Result<Option<()>> {
-    let (lanes, bytes) = (&stream.device.lanes, rows.bytes());
-    assert!(bytes <= SLOT_BYTES, "a copy by one slot");
-    let Some(lane) = lanes.take() else { return Ok(None) };
-    let copy = |slots: &Slots| {
-        let to = slots.pointer(slots.next()?);
-        // SAFETY: the caller's buffer has the bytes, and the slot room for them; nothing else uses the lane, whose slot
-        // is read when its copy is done.
-        let copied = unsafe { cuMemcpyDtoHAsync_v2(to.cast(), address, bytes, stream.inner.as_inner()) };
-        let waited = stream.inner.synchronize();
-        checked(copied, || copying(bytes, "from"))?;
-        waited.map_err(|error| driver("waiting for a copy from the GPU", error))?;
-        // SAFETY: as above; the rows are the caller's.
-        unsafe { rows.write(0..bytes, to) };
-        Ok(())
-    };
-    let copied = lane.slots(false).map(copy).transpose();
-    lanes.existing().free.push(lane);
-    copied
+/// Runs `work` with pinned memory of [`SLOT_BYTES`], which no copy uses and which is not initialised; `None` if there are
+/// no lanes, or if memory cannot be pinned. The context must be current, and copies must end before `work` returns.
+pub(crate) fn with_slot<R>(device: &OpenDevice, work: impl FnOnce(*mut u8) -> Result<R>) -> Result<Option<R>> {
+    let Some(lane) = device.lanes.take() else { return Ok(None) };
+    let worked = lane.slots(false).map(|slots| work(slots.pointer(slots.next()?))).transpose();
+    device.lanes.existing().free.push(lane);
+    worked
 }
 
 impl Gpu {

@@ -40,7 +40,7 @@ pub use catalogue::{VARIANTS, variants};
 pub use examples::Example;
 pub use histogram::edges::extremes;
 pub use histogram::places::places;
-pub use histogram::values::{Prefixes, digits, upper_halves};
+pub use histogram::values::{most_ranks, ranks};
 pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
 pub use statistics::integer_totals;

@@ -186,14 +186,13 @@ pub(crate) fn count_values(
     };
     let count = (largest - least + 1) as usize;
     let bins = Bins { count, range: Some((least as f64, (largest + 1) as f64)) };
-    let counted = array.work(py, array.len(), || {
+    let found = array.work(py, array.len(), || {
         let counted = device.histogram(&image).bins(bins).enqueue()?;
         counted.copy_into(&mut room)?;
-        counted.download()
+        counted.occupied()
     })?;
-    let occurs = |count: &u64| *count > 0;
-    let (first, last) = (counted.counts().iter().position(occurs), counted.counts().iter().rposition(occurs));
-    Ok((least + first.unwrap_or(0) as i128, least + last.unwrap_or(0) as i128))
+    let (first, last) = found.unwrap_or_default();
+    Ok((least + first as i128, least + last as i128))
 }
 
 /// Counts rows between the edges of their columns, or sums their weights, as `numpy.histogramdd`.

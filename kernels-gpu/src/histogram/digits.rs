@@ -23,7 +23,7 @@ use apron_abi::{order_of, HistogramDigitsParams, DIGITS, SLICES_BLOCK, UPPER_HAL
 /// The kernel: writes `slots * 256` counts.
 ///
 /// Launch contract: the input holds `samples` samples, fewer than 2^48, and is aligned to 16; the rounds distribute its
-/// whole groups of four; the taps are the bits of the sets' words; the totals are as `totals::add` requires them; the
+/// whole groups of four; the sets are as [`Ranks`](super::Ranks) writes them; the totals are as `totals::add` requires them; the
 /// shared memory holds the sets and `slots * 256` counters; the number of blocks is a multiple of the number of
 /// channels and below 2^16; and no block counts 2^32 samples or more.
 pub struct Digits;
@@ -36,14 +36,14 @@ impl Body for Digits {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, counts: Global<u64>, p: &HistogramDigitsParams) {
         let (words, cells, thread) = (p.counters / 4, p.slots * DIGITS, d.thread_x());
-        let (sets, counters) = (Shared::<f32>::at(0), Shared::<u32>::at(p.counters));
+        let (sets, counters, given) = (Shared::<u32>::at(0), Shared::<u32>::at(p.counters), Global::<u32>::at(p.sets));
         let (first, threads) = (d.block_x() * SLICES_BLOCK + thread, d.blocks_x() * SLICES_BLOCK);
         // SAFETY: the launch contract. One thread writes each counter and each word of the sets.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             let mut word = thread;
             while word < words {
-                d.shared_store(sets, word, d.tap(word));
+                d.shared_store(sets, word, d.load(given, word as u64));
                 word += SLICES_BLOCK;
             }
             let mut counter = thread;
@@ -118,7 +118,7 @@ impl Own<'_> {
 #[inline(always)]
 unsafe fn member<D: Device>(d: D, word: u32, number: u32) -> Option<u32> {
     // SAFETY: the caller's promise.
-    let [bits, before] = unsafe { d.shared_load2(Shared::<f32>::at(0), word + number / 32 * 2) }.map(f32::to_bits);
+    let [bits, before] = unsafe { d.shared_load2(Shared::<u32>::at(0), word + number / 32 * 2) };
     let bit = 1 << (number % 32);
     (bits & bit != 0).then(|| before + (bits & (bit - 1)).count_ones())
 }

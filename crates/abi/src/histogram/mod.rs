@@ -176,14 +176,17 @@ pub struct HistogramDigitsParams {
     pub samples: u64,
     /// Address of the totals over all blocks, all 0 before the launch; in a recipe, the number of their buffer.
     pub totals: u64,
+    /// Address of the sets of prefixes, which [`HistogramRanksParams`] has them written to; in a recipe, the number of
+    /// their buffer.
+    pub sets: u64,
     /// Loads per thread.
     pub rounds: Rounds,
     /// Channels whose prefixes differ: sample `i` belongs to channel `i % channels`.
     pub channels: u32,
-    /// Number of upper halves, over all channels, that each have a set of next digits; 0 if an upper half is the whole
+    /// Most upper halves, over all channels, that each have a set of next digits; 0 if an upper half is the whole
     /// prefix.
     pub halves: u32,
-    /// Number of whole prefixes, each with [`DIGITS`] counters.
+    /// Most whole prefixes, each with [`DIGITS`] counters.
     pub slots: u32,
     /// Bits below the digit that is counted.
     pub shift: u32,
@@ -191,6 +194,44 @@ pub struct HistogramDigitsParams {
     pub digits: u32,
     /// Byte of shared memory at which the counters start, behind the sets.
     pub counters: u32,
+}
+
+/// Threads of the one block that finds the digits of ranks, and most ranks.
+pub const RANKS_BLOCK: u32 = 1024;
+
+/// Upper halves whose counts a thread of that block sums.
+pub const RANKS_OF_THREAD: u32 = UPPER_HALVES / RANKS_BLOCK;
+
+/// Byte of its shared memory at which the sums of counts start, by thread and then by warp.
+pub const RANKS_SUMS: u32 = 0;
+
+/// Byte of its shared memory at which the numbers of the prefixes that were found start.
+pub const RANKS_FOUND: u32 = RANKS_SUMS + (RANKS_BLOCK + RANKS_BLOCK / 32) * 8;
+
+/// Byte of its shared memory at which the prefixes start.
+pub const RANKS_PREFIXES: u32 = RANKS_FOUND + RANKS_BLOCK * 4;
+
+/// Byte of its shared memory at which the ranks among the samples with these prefixes start.
+pub const RANKS_WITHIN: u32 = RANKS_PREFIXES + RANKS_BLOCK * 4;
+
+/// Size of its shared memory, in bytes.
+pub const RANKS_BYTES: u32 = RANKS_WITHIN + RANKS_BLOCK * 8;
+
+/// Parameters of the kernel that finds the digits of ranks from the counts of a pass.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramRanksParams {
+    /// Address of two numbers of 64 bits per rank, which the kernel keeps for the next pass, behind those of the pass
+    /// before; in a recipe, the number of their buffer.
+    pub state: u64,
+    /// Ranks per channel, ascending.
+    pub ranks: u32,
+    /// Channels with ranks of their own.
+    pub channels: u32,
+    /// Passes before the counted one: 0 to 2.
+    pub pass: u32,
+    /// Word of the output at which the set of the prefixes starts.
+    pub set: u32,
 }
 
 /// Values of a digit: 8 bits.

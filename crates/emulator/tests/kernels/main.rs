@@ -13,3 +13,4 @@ mod numbers;
 mod one_launch;
 mod ordered;
 mod pointwise;
+mod ranks;

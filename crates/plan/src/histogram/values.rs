@@ -1,13 +1,13 @@
-//! Recipes that compute the cell of a sample and count by slices as large as shared memory, and
-//! passes of a radix select.
+//! Recipes that compute the cell of a sample and count by slices as large as shared memory, and a radix select.
 
 use super::slices::MAX_ROW_CELLS;
-use super::{OPERATION, TOTALS, check_counters, rounds, with_totals};
+use super::{OPERATION, check_counters, rounds};
 use crate::recipe::{Steps, launch};
-use crate::{Buffer, Launch, Machine, Recipe, Role};
+use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
 use apron_abi::{
-    DIGITS, ElementType, HistogramDigitsParams, HistogramMergeParams, HistogramValuesParams, Kernel, MAX_CELLS,
-    MERGE_BLOCK, Params, SLICES_BLOCK, Spacing, UPPER_HALVES, WORDS_AT_ONCE, set_words,
+    DIGITS, ElementType, HistogramDigitsParams, HistogramMergeParams, HistogramRanksParams, HistogramValuesParams,
+    Kernel, MAX_CELLS, MERGE_BLOCK, Params, RANKS_BLOCK, SLICES_BLOCK, Spacing, UPPER_HALVES, WORDS_AT_ONCE, set_words,
+    total_of,
 };
 use apron_core::{Result, Shape};
 use std::borrow::Cow;
@@ -79,101 +79,89 @@ pub(super) fn values(
     Ok((buffers, vec![counting, Launch { src: 1, dst: 2, ..sums }]))
 }
 
-/// Prefixes of [orders](apron_abi::order_of): a pass of a radix select counts the samples that start with each prefix
-/// by their next digit.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Prefixes {
-    /// The upper halves: `channel * 65536 + half`, ascending.
-    pub halves: Vec<u32>,
-    /// The upper halves with the next digit: `number of the half * 256 + digit`, ascending; empty where the upper
-    /// halves are the prefixes.
-    pub digits: Vec<u32>,
+/// Returns the most ranks that [`ranks`] finds together, over all channels; 0 if the sets of prefixes alone exceed shared
+/// memory.
+pub fn most_ranks(channels: u32, machine: &Machine) -> usize {
+    let left = machine.shared_bytes.saturating_sub(set_words(channels * UPPER_HALVES) * 4);
+    (left / ((DIGITS + set_words(DIGITS)) * 4)).min(MAX_CELLS / DIGITS).min(RANKS_BLOCK) as usize
 }
 
-impl Prefixes {
-    /// Returns the number of prefixes.
-    fn slots(&self) -> usize {
-        if self.digits.is_empty() { self.halves.len() } else { self.digits.len() }
-    }
-
-    /// Returns the largest number of prefixes per pass; 0 if the sets of prefixes alone exceed shared memory.
-    pub fn most(channels: u32, machine: &Machine) -> usize {
-        let left = machine.shared_bytes.saturating_sub(set_words(channels * UPPER_HALVES) * 4);
-        (left / ((DIGITS + set_words(DIGITS)) * 4)).min(MAX_CELLS / DIGITS) as usize
-    }
-}
-
-/// Returns a set of numbers below `range` as pairs of words: 32 bits of membership, and the number of smaller members.
-fn set(range: u32, members: &[u32]) -> impl Iterator<Item = u32> {
-    let mut pairs = vec![[0u32, 0]; range as usize / 32];
-    for member in members {
-        pairs[*member as usize / 32][0] |= 1 << (member % 32);
-    }
-    let mut before = 0;
-    for [bits, below] in &mut pairs {
-        (*below, before) = (before, before + bits.count_ones());
-    }
-    pairs.into_iter().flatten()
-}
-
-/// Returns the recipe that counts f32 samples by the upper half of their order: 65536 counts per channel.
+/// Returns the recipe that finds f32 samples by their ranks, ascending and counted from 0, in each channel: the
+/// [orders](apron_abi::order_of) of the samples, channel by channel; those of NaN for a channel that has NaN. A radix
+/// select: passes over the image count its samples by the upper halves of their orders, then those with the upper half of
+/// a rank's sample by the next digit, and those with these prefixes by the last. Behind each pass one block finds the
+/// digits of the ranks.
 ///
 /// # Errors
-/// [`Error::Unsupported`](apron_core::Error::Unsupported) for more samples than counters hold.
-pub fn upper_halves(shape: Shape, channels: u32, machine: &Machine) -> Result<Recipe> {
-    let kernel = Kernel::histogram_slices_upper_halves_f32_u32;
+/// [`Error::Unsupported`](apron_core::Error::Unsupported) for more samples than counters hold, and for more ranks than
+/// [`most_ranks`].
+pub fn ranks(shape: Shape, channels: u32, ranks: &[u64], machine: &Machine) -> Result<Recipe> {
+    const COUNTS: usize = 2;
+    const SETS: usize = 3;
+    const STATE: usize = 4;
+    const DIGIT_COUNTS: usize = 5;
+    const TOTALS: usize = 6;
+    const ORDERS: usize = 7;
+    let (samples, each) = (shape.samples(), ranks.len() as u32);
+    let all = each * channels;
+    if all as usize > most_ranks(channels, machine) {
+        return Err(unsupported(OPERATION, format!("{all} ranks at once"), "find fewer"));
+    }
     let (cells, none) = (Cells { each: UPPER_HALVES, channels }, (Spacing::default(), Vec::new()));
-    Ok(recipe("counts the upper halves", kernel, values(shape.samples(), kernel, cells, none, machine)?))
-}
-
-/// Returns the recipe that counts the f32 samples that start with the prefixes by their next digit: 256 counts per
-/// prefix.
-///
-/// # Errors
-/// As [`upper_halves`], and for more prefixes than [`Prefixes::most`].
-pub fn digits(shape: Shape, channels: u32, prefixes: &Prefixes, machine: &Machine) -> Result<Recipe> {
-    let (samples, kernel) = (shape.samples(), Kernel::histogram_slices_digits_f32_u64);
-    let last = !prefixes.digits.is_empty();
-    let (halves, slots) = (if last { prefixes.halves.len() as u32 } else { 0 }, prefixes.slots() as u32);
+    let (mut buffers, mut launches) =
+        values(samples, Kernel::histogram_slices_upper_halves_f32_u32, cells, none, machine)?;
+    let set_of_digits = set_words(channels * UPPER_HALVES);
+    buffers[COUNTS].role = Role::Scratch;
+    let scratch = |element, elems: u32| Buffer { role: Role::Scratch, element, elems: elems as u64 };
+    buffers.extend([
+        scratch(ElementType::U32, set_of_digits + set_words(all * DIGITS)),
+        scratch(ElementType::U64, 4 * all),
+        scratch(ElementType::U64, all * DIGITS),
+        Buffer { role: Role::Zeroed, element: ElementType::U64, elems: total_of(all * DIGITS, all * DIGITS) },
+        Buffer { role: Role::Output, element: ElementType::U32, elems: all as u64 },
+    ]);
+    let taps: Vec<f32> =
+        ranks.iter().flat_map(|&rank| [rank as u32, (rank >> 32) as u32].map(f32::from_bits)).collect();
+    let found = |pass, src, dst, set| {
+        let params = HistogramRanksParams { state: STATE as u64, ranks: each, channels, pass, set };
+        let found = launch(Kernel::histogram_slices_ranks_u64_u32, 1, Params::HistogramRanksParams(params));
+        Launch { src, dst, taps: taps.clone().into(), ..found }
+    };
     let enough = samples.div_ceil(SLICES_BLOCK as u64 * SAMPLES_PER_THREAD * channels as u64);
     let blocks = enough.clamp(1, (machine.multiprocessors / channels).max(1) as u64) as u32 * channels;
-    let sets = set(channels * UPPER_HALVES, &prefixes.halves).chain(set(halves * DIGITS, &prefixes.digits));
-    let taps: Vec<f32> = sets.map(f32::from_bits).collect();
-    let counters = taps.len() as u32 * 4;
-    let params = HistogramDigitsParams {
-        samples,
-        totals: TOTALS,
-        rounds: rounds(samples, samples / WORDS_AT_ONCE, blocks, SLICES_BLOCK)?,
-        channels,
-        halves,
-        slots,
-        shift: if last { 0 } else { 8 },
-        digits: set_words(channels * UPPER_HALVES),
-        counters,
+    let rounds = rounds(samples, samples / WORDS_AT_ONCE, blocks, SLICES_BLOCK)?;
+    let counted = |is_last| {
+        let counters = (set_of_digits + if is_last { set_words(all * DIGITS) } else { 0 }) * 4;
+        let params = HistogramDigitsParams {
+            samples,
+            totals: TOTALS as u64,
+            sets: SETS as u64,
+            rounds,
+            channels,
+            halves: if is_last { all } else { 0 },
+            slots: all,
+            shift: if is_last { 0 } else { 8 },
+            digits: set_of_digits,
+            counters,
+        };
+        let counted = launch(Kernel::histogram_slices_digits_f32_u64, blocks, Params::HistogramDigitsParams(params));
+        Launch { dst: DIGIT_COUNTS, shared_bytes: counters + all * DIGITS * 4, ..counted }
     };
-    let counting = Launch {
-        shared_bytes: counters + slots * DIGITS * 4,
-        taps: taps.into(),
-        ..launch(kernel, blocks, Params::HistogramDigitsParams(params))
-    };
-    Ok(recipe("counts the next digit", kernel, with_totals(samples, slots * DIGITS, counting)?))
-}
-
-fn recipe(why: &'static str, kernel: Kernel, (buffers, launches): Steps) -> Recipe {
-    let variant = kernel.facts().variant;
-    Recipe { operation: OPERATION, variant, why: Cow::Borrowed(why), buffers, launches, images: 1 }
+    launches.extend([
+        found(0, COUNTS, SETS, 0),
+        counted(false),
+        found(1, DIGIT_COUNTS, SETS, set_of_digits),
+        counted(true),
+        found(2, DIGIT_COUNTS, ORDERS, 0),
+    ]);
+    let variant = Kernel::histogram_slices_digits_f32_u64.facts().variant;
+    let why = Cow::Borrowed("finds ranks by counting");
+    Ok(Recipe { operation: OPERATION, variant, why, buffers, launches, images: 1 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sets_have_bits_and_the_members_before() {
-        let words: Vec<u32> = set(128, &[0, 31, 33, 127]).collect();
-        assert_eq!(words, [1 | 1 << 31, 0, 2, 2, 0, 3, 1 << 31, 3]);
-        assert_eq!(words.len() as u32, set_words(128));
-    }
 
     #[test]
     fn slices_are_few_and_alike() {
@@ -186,16 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn passes_take_many_prefixes_on_large_gpus() {
-        let most = |channels, shared_bytes| Prefixes::most(channels, &Machine { shared_bytes, ..Machine::EMULATED });
+    fn large_gpus_find_many_ranks_together() {
+        let most = |channels, shared_bytes| most_ranks(channels, &Machine { shared_bytes, ..Machine::EMULATED });
         assert_eq!(
             [most(1, 227 * 1024), most(4, 227 * 1024), most(1, 48 * 1024), most(4, 64 * 1024)],
             [192, 153, 30, 0]
         );
         let shape = Shape::new(4096, 4096, 1).unwrap();
-        let prefixes = Prefixes { halves: (0..192).collect(), digits: (0..192).map(|n| n * 256).collect() };
-        let recipe = digits(shape, 1, &prefixes, &Machine::EMULATED).unwrap();
-        assert!(recipe.launches[0].shared_bytes <= Machine::EMULATED.shared_bytes);
-        assert_eq!(recipe.launches[0].taps.len() as u32, set_words(65536) + set_words(192 * 256));
+        let all: Vec<u64> = (0..192).collect();
+        let recipe = ranks(shape, 1, &all, &Machine::EMULATED).unwrap();
+        assert!(recipe.launches.iter().all(|launch| launch.shared_bytes <= Machine::EMULATED.shared_bytes));
+        assert!(ranks(shape, 1, &[&all[..], &[192]].concat(), &Machine::EMULATED).is_err());
     }
 }
