@@ -6,7 +6,7 @@ use super::{Backend, Counting, HOST_WHY};
 use crate::choice::{Choice, environment};
 use crate::statistics::{Found, Taken};
 use crate::{Binning, Edges, PixelType, Report, Result, Source, Statistics, f16};
-use apron_core::{CellHistogram, Percentile};
+use apron_core::{CellHistogram, Percentile, cell_of_rank};
 use apron_plan::plan;
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ impl Backend {
         let named = variant.is_some() || environment()?.iter().any(|(operation, _)| *operation == OPERATION);
         let selected = match pixel {
             _ if named || pixel == PixelType::F64 => None,
-            PixelType::F16 => Some(self.select_halves(source, channels, &ranks)?),
+            PixelType::F16 => Some(self.select_halves(source, channels, &each)?),
             _ => self.select(source, channels, &each)?,
         };
         let (samples, report) = match selected {
@@ -95,33 +95,32 @@ impl Backend {
         Ok(Found { percentiles: (0..channels).map(&mut of_channel).collect(), report })
     }
 
-    /// Finds the f16 samples of ranks, from the count of each bit pattern; NaN for the ranks of a channel that has NaN.
-    fn select_halves(&self, source: &Source<'_>, channels: u32, ranks: &[(usize, u64)]) -> Result<Selected> {
+    /// Finds the f16 samples of ranks in each channel, from the count of each bit pattern; NaN for the ranks of a channel that has NaN.
+    fn select_halves(&self, source: &Source<'_>, channels: u32, each: &[u64]) -> Result<Selected> {
         let machine = self.machine().expect("a device that runs kernels");
         // The patterns are counted as the values of u16.
         let (shape, src, per_channel) = (source.shape(), PixelType::U16, channels > 1);
         let problem = CellHistogram { shape, src, edges: None, per_channel, masked: false };
         let recipe = plan(&problem.into(), None, &machine)?;
         let (written, made) = self.run_kernels(&recipe, source, None, None)?;
-        // The patterns in the order of their values.
-        let rising: Vec<f16> = (0x8000..=0xffff).rev().chain(0..=0x7fff).map(f16::from_bits).collect();
+        let sample = |counts: &[u64], rank: u64| {
+            // Patterns below 0 fall as their numbers rise. No pattern of NaN is counted.
+            let (above, below) = counts.split_at(0x8000);
+            let negative: u64 = below.iter().sum();
+            let bits = match rank < negative {
+                true => 0x8000 + cell_of_rank(below, negative - 1 - rank).0,
+                false => cell_of_rank(above, rank - negative).0,
+            };
+            f64::from(f16::from_bits(bits as u16)) + 0.0
+        };
+        let nans = [0x7c01..0x8000, 0xfc01..0x1_0000];
         let of_channel = |counts: &[u64]| {
-            let of = |sample: &f16| counts[sample.to_bits() as usize];
-            let upto = rising.iter().filter(|sample| !sample.is_nan()).scan(0, |sum, sample| {
-                *sum += of(sample);
-                Some((*sum, f64::from(*sample) + 0.0))
-            });
-            let known = rising.iter().filter(|sample| sample.is_nan()).all(|sample| of(sample) == 0);
-            (known, upto.collect::<Vec<_>>())
+            let is_known = nans.iter().all(|nan| counts[nan.clone()].iter().all(|count| *count == 0));
+            each.iter().map(|&rank| if is_known { sample(counts, rank) } else { f64::NAN }).collect::<Vec<f64>>()
         };
         let written = written.expect("no room was given");
-        let all: Vec<_> = written.with(|counts| counts.chunks_exact(rising.len()).map(of_channel).collect())?;
-        let kernels = made.report()?.kernels;
-        let sample = |&(channel, rank): &(usize, u64)| match &all[channel] {
-            (true, upto) => upto[upto.partition_point(|(upto, _)| *upto <= rank)].1,
-            (false, _) => f64::NAN,
-        };
-        Ok(Selected { samples: ranks.iter().map(sample).collect(), kernels, recipe })
+        let samples = written.with(|counts| counts.chunks_exact(1 << 16).flat_map(of_channel).collect())?;
+        Ok(Selected { samples, kernels: made.report()?.kernels, recipe })
     }
 
     /// Finds the samples of ranks by counting between edges; returns them and the time of the kernels.

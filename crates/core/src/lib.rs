@@ -91,7 +91,7 @@ pub use otsu::{multi_otsu, otsu};
 pub use pad::Pad;
 pub use padding::Padded;
 pub use paired::{Paired, Part};
-pub use percentile::{Percentile, check_percentiles};
+pub use percentile::{Percentile, cell_of_rank, check_percentiles};
 pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise, deviation};
 pub use problem::{

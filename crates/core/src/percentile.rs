@@ -56,9 +56,40 @@ impl Percentile {
     }
 }
 
+/// Returns the cell of the sample of a rank, counted from 0, and the sample's rank within the cell, from the counts of
+/// all cells.
+///
+/// # Panics
+/// If there are not more samples than `rank`.
+pub fn cell_of_rank(counts: &[u64], mut rank: u64) -> (usize, u64) {
+    let mut cell = 0;
+    // Sums of whole blocks take vector instructions.
+    for block in counts.chunks(256) {
+        let samples: u64 = block.iter().sum();
+        if rank < samples {
+            break;
+        }
+        (cell, rank) = (cell + block.len(), rank - samples);
+    }
+    while rank >= counts[cell] {
+        (cell, rank) = (cell + 1, rank - counts[cell]);
+    }
+    (cell, rank)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cell_of_a_rank_has_the_samples_below_it_before() {
+        let mut counts = vec![1; 600];
+        (counts[100], counts[255], counts[256]) = (0, 3, 0);
+        for (rank, expected) in [(0, (0, 0)), (99, (99, 0)), (100, (101, 0)), (254, (255, 0)), (256, (255, 2))] {
+            assert_eq!(cell_of_rank(&counts, rank), expected, "{rank}");
+        }
+        assert_eq!((cell_of_rank(&counts, 257), cell_of_rank(&counts, 599)), ((257, 0), (599, 0)));
+    }
 
     #[test]
     fn values_are_numpys() {

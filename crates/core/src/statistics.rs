@@ -1,7 +1,7 @@
 //! Minimum, maximum, mean, standard deviation and percentiles of samples.
 
 use crate::wide::Wide;
-use crate::{Error, Percentile, PixelType, Result, Shape, check_percentiles};
+use crate::{Error, Percentile, PixelType, Result, Shape, cell_of_rank, check_percentiles};
 use apron_abi::IntegerTotals;
 
 const OPERATION: &str = "stats";
@@ -87,14 +87,7 @@ impl Statistics {
             (sum(|value| value), sum(|value| value * value))
         };
         let all = count as f64;
-        let nth = |rank: u64| {
-            let mut upto = 0;
-            let value = counts.iter().position(|count| {
-                upto += count;
-                upto > rank
-            });
-            low as f64 + value.unwrap_or(counts.len() - 1) as f64
-        };
+        let nth = |rank: u64| low as f64 + cell_of_rank(counts, rank).0 as f64;
         let of = |&percent: &f64| {
             let percentile = Percentile::of(percent, count as u64);
             // Any integer type gives the same result.

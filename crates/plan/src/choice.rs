@@ -133,6 +133,27 @@ Some GPU,90,132,correlate,u8,u8,any,yes,1,5,8192,8192,conv2d-tiled=0.5;conv2d-co
     }
 
     #[test]
+    fn lines_go_by_rows_of_lines_in_the_same_direction() {
+        let table = Table::parse(&format!(
+            "{}Some GPU,90,132,correlate,u8,u8,any,yes,1,3,8192,8192,conv2d-tiled=0.5;words-tensor=0.6\n\
+             Some GPU,90,132,correlate,u8,u8,any,yes,1,9x1,8192,8192,words-tensor=0.1;words-line=0.2\n\
+             Some GPU,90,132,correlate,u8,u8,any,yes,1,1x9,8192,8192,words-line=0.1;words-tensor=0.3\n",
+            TIMES.split_inclusive('\n').next().unwrap()
+        ));
+        let chosen = |mask| {
+            let problem = correlate(PixelType::U8, (8192, 8192), mask);
+            plan_from(&table, &problem, None, &Machine::EMULATED).unwrap()
+        };
+        assert_eq!(
+            [(9, 1), (17, 1), (1, 9), (1, 5)].map(|mask| chosen(mask).variant),
+            ["words-tensor", "words-tensor", "words-line", "words-line"]
+        );
+        assert!(chosen((9, 1)).why.contains("correlate u8 8192x8192 mask 9x1:"), "{}", chosen((9, 1)).why);
+        // No row of lines gives a time for a square.
+        assert!(!chosen((3, 3)).why.contains("x1"), "{}", chosen((3, 3)).why);
+    }
+
+    #[test]
     fn a_variant_that_the_nearest_row_lacks_goes_by_its_own_nearest_row() {
         // 9x9 is the nearest row; conv2d-tiled has a time for 5x5 only: 9/5 of it is 0.54 ms.
         let rows = |naive: f64| {

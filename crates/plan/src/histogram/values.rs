@@ -125,7 +125,9 @@ pub fn ranks(shape: Shape, channels: u32, ranks: &[u64], machine: &Machine) -> R
     let found = |pass, src, dst, set| {
         let params = HistogramRanksParams { state: STATE as u64, ranks: each, channels, pass, set };
         let found = launch(Kernel::histogram_slices_ranks_u64_u32, 1, Params::HistogramRanksParams(params));
-        Launch { src, dst, taps: taps.clone().into(), ..found }
+        // Later passes have the ranks in their state.
+        let taps = if pass == 0 { taps.clone() } else { Vec::new() };
+        Launch { src, dst, taps: taps.into(), ..found }
     };
     let enough = samples.div_ceil(SLICES_BLOCK as u64 * SAMPLES_PER_THREAD * channels as u64);
     let blocks = enough.clamp(1, (machine.multiprocessors / channels).max(1) as u64) as u32 * channels;

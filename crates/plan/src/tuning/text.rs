@@ -1,6 +1,7 @@
 //! Rows as lines of text.
 
-use super::{Line, Row, Time, Work, square_side};
+use super::work::square_side;
+use super::{Line, Row, Time, Work};
 use crate::{Tuning, VARIANTS, Variant};
 use std::collections::HashMap;
 use std::fmt;
