@@ -1,7 +1,7 @@
 //! Recipes of pointwise operations on filters of an image.
 
 use crate::examples::{limit, magnitude};
-use crate::march::{self, FEW_ROWS};
+use crate::march;
 use crate::recipe::Steps;
 use crate::summation::{march_params, total};
 use crate::variant::{For, Variant};
@@ -77,7 +77,7 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
 /// waves.
 const fn default_tuning(side: u32) -> Tuning {
     match side {
-        3..=7 => FEW_ROWS,
+        3..=7 => Tuning { rows: 32, residents: 4 },
         9 => Tuning { rows: 249, residents: 4 },
         13 => Tuning { rows: 249, residents: 3 },
         _ => Tuning { rows: 249, residents: 2 },

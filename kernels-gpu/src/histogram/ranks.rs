@@ -1,7 +1,7 @@
 //! The step behind each pass of a radix select: finds the digit of each rank's sample from the counts of the digits.
 //!
 //! ```text
-//! after the first pass, channel by channel: each thread sums the counts of 64 upper halves; barrier
+//! after the first pass, channel by channel: each warp sums the counts of 2048 upper halves; barrier
 //! each warp takes a rank, which a scan over the lanes narrows to a lane's counts: from all 65,536 upper halves to 2048,
 //!     to 64, and to one; or from 256 digits to one. It keeps the digit, and the rank among the samples with that digit
 //! barrier
@@ -14,8 +14,7 @@ use crate::device::{Device, Global, Shared};
 use crate::samples::WARP;
 use crate::Body;
 use apron_abi::{
-    HistogramRanksParams, DIGITS, RANKS_BLOCK, RANKS_FOUND, RANKS_OF_THREAD, RANKS_PREFIXES, RANKS_SUMS, RANKS_WITHIN,
-    UPPER_HALVES,
+    HistogramRanksParams, DIGITS, RANKS_BLOCK, RANKS_FOUND, RANKS_PREFIXES, RANKS_SUMS, RANKS_WITHIN, UPPER_HALVES,
 };
 
 /// The kernel.
@@ -32,11 +31,14 @@ const FOUND: Shared<u32> = Shared::at(RANKS_FOUND);
 const PREFIXES: Shared<u32> = Shared::at(RANKS_PREFIXES);
 /// The rank among the samples with that prefix.
 const WITHIN: Shared<u64> = Shared::at(RANKS_WITHIN);
-/// Counts of the threads' upper halves.
+/// Counts of the warps' upper halves.
 const SUMS: Shared<u64> = Shared::at(RANKS_SUMS);
-/// The same, of the warps.
-const SUMS_OF_WARPS: Shared<u64> = Shared::at(RANKS_SUMS + RANKS_BLOCK * 8);
 const WARPS: u32 = RANKS_BLOCK / WARP;
+/// Upper halves per warp.
+const OF_WARP: u32 = UPPER_HALVES / WARPS;
+/// Upper halves per lane of those, and loads at a time.
+const OF_LANE: u32 = OF_WARP / WARP;
+const TOGETHER: u32 = 8;
 /// The upper half of NaN, which no number has.
 const NAN: u32 = UPPER_HALVES - 1;
 
@@ -96,29 +98,27 @@ struct Own<'p, D> {
 }
 
 impl<D: Device> Own<'_, D> {
-    /// Sums the counts of the upper halves of a channel by thread, and by warp.
+    /// Sums the counts of the upper halves of a channel by warp.
     #[inline(always)]
     unsafe fn sum_halves(&self, channel: u32) {
         let (d, thread) = (self.d, self.d.thread_x());
-        let first = (channel * UPPER_HALVES + thread * RANKS_OF_THREAD) as u64;
+        let first = (channel * UPPER_HALVES + thread / WARP * OF_WARP + thread % WARP) as u64;
         let (mut sum, mut k) = (0u64, 0);
-        // SAFETY: the counts of the channel; a thread's and a warp's sum is its own.
+        // SAFETY: the counts of the channel; a warp's sum is its own.
         unsafe {
-            // Eight loads in flight.
-            while k < RANKS_OF_THREAD as u64 {
-                let mut counts = [0; 8];
-                for n in 0..8 {
-                    counts[n] = d.load(self.counts, first + k + n as u64);
+            while k < OF_LANE {
+                let mut counts = [0; TOGETHER as usize];
+                for n in 0..TOGETHER {
+                    counts[n as usize] = d.load(self.counts, first + ((k + n) * WARP) as u64);
                 }
-                for n in 0..8 {
-                    sum += counts[n];
+                for n in 0..TOGETHER {
+                    sum += counts[n as usize];
                 }
-                k += 8;
+                k += TOGETHER;
             }
-            d.shared_store(SUMS, thread, sum);
-            let upto = self.scan(sum);
-            if thread % WARP == WARP - 1 {
-                d.shared_store(SUMS_OF_WARPS, thread / WARP, upto);
+            let all = self.all(sum);
+            if thread.is_multiple_of(WARP) {
+                d.shared_store(SUMS, thread / WARP, all);
             }
         }
     }
@@ -138,9 +138,9 @@ impl<D: Device> Own<'_, D> {
                 let (cell, rank) = if d.load(self.counts, (base + NAN) as u64) > 0 {
                     (NAN, 0)
                 } else {
-                    let (warp, rank) = self.narrow(d.shared_load(SUMS_OF_WARPS, lane), rank);
-                    let (thread, rank) = self.narrow(d.shared_load(SUMS, warp * WARP + lane), rank);
-                    let cell = (warp * WARP + thread) * RANKS_OF_THREAD;
+                    let (warp, rank) = self.narrow(d.shared_load(SUMS, lane), rank);
+                    let (group, rank) = self.narrow(self.of_groups(base + warp * OF_WARP), rank);
+                    let cell = warp * OF_WARP + group * OF_LANE;
                     let at = |n: u32| d.load(self.counts, (base + cell + 2 * lane + n) as u64);
                     let (low, high) = (at(0), at(1));
                     let (pair, rank) = self.narrow(low + high, rank);
@@ -154,6 +154,28 @@ impl<D: Device> Own<'_, D> {
             }
             k += WARPS;
         }
+    }
+
+    /// Returns the counts of 64 upper halves: lane 0 those from `first` on, and each lane those behind the lane before.
+    #[inline(always)]
+    unsafe fn of_groups(&self, first: u32) -> u64 {
+        let (d, lane) = (self.d, self.d.thread_x() % WARP);
+        let (mut own, mut group) = (0, 0);
+        while group < WARP {
+            let mut counts = [0; TOGETHER as usize / 2];
+            for n in 0..TOGETHER / 2 {
+                let at = first + (group + n) * OF_LANE + lane;
+                // SAFETY: the caller's promise: there are as many upper halves as a warp has.
+                let [low, high] = [at, at + WARP].map(|at| unsafe { d.load(self.counts, at as u64) });
+                counts[n as usize] = low + high;
+            }
+            for n in 0..TOGETHER / 2 {
+                let all = self.all(counts[n as usize]);
+                own = if lane == group + n { all } else { own };
+            }
+            group += TOGETHER / 2;
+        }
+        own
     }
 
     /// Finds the next digits of the samples of all ranks.
@@ -245,6 +267,17 @@ impl<D: Device> Own<'_, D> {
         (lane, rank - self.shuffle(upto - count, lane))
     }
 
+    /// Returns the sum of the numbers of all lanes.
+    #[inline(always)]
+    fn all(&self, number: u64) -> u64 {
+        let (lane, mut sum, mut lanes) = (self.d.thread_x() % WARP, number, 1);
+        while lanes < WARP {
+            sum += self.shuffle(sum, lane ^ lanes);
+            lanes *= 2;
+        }
+        sum
+    }
+
     /// Returns the sum of the numbers of this lane and of those below.
     #[inline(always)]
     fn scan(&self, number: u64) -> u64 {
@@ -265,4 +298,4 @@ impl<D: Device> Own<'_, D> {
     }
 }
 
-const _: () = assert!(RANKS_OF_THREAD * RANKS_BLOCK == UPPER_HALVES && RANKS_OF_THREAD == 2 * WARP);
+const _: () = assert!(WARPS == WARP && OF_LANE == 2 * WARP);

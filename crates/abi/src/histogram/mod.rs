@@ -199,14 +199,11 @@ pub struct HistogramDigitsParams {
 /// Threads of the one block that finds the digits of ranks, and most ranks.
 pub const RANKS_BLOCK: u32 = 1024;
 
-/// Upper halves whose counts a thread of that block sums.
-pub const RANKS_OF_THREAD: u32 = UPPER_HALVES / RANKS_BLOCK;
-
-/// Byte of its shared memory at which the sums of counts start, by thread and then by warp.
+/// Byte of its shared memory at which the sums of counts by warp start.
 pub const RANKS_SUMS: u32 = 0;
 
 /// Byte of its shared memory at which the numbers of the prefixes that were found start.
-pub const RANKS_FOUND: u32 = RANKS_SUMS + (RANKS_BLOCK + RANKS_BLOCK / 32) * 8;
+pub const RANKS_FOUND: u32 = RANKS_SUMS + RANKS_BLOCK / 32 * 8;
 
 /// Byte of its shared memory at which the prefixes start.
 pub const RANKS_PREFIXES: u32 = RANKS_FOUND + RANKS_BLOCK * 4;
