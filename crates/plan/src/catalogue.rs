@@ -68,7 +68,7 @@ impl Variant {
 
     /// Returns whether a sweep times it.
     pub fn is_swept(&self) -> bool {
-        self.swept && !self.is_alone()
+        self.swept && !self.by_name && !self.is_alone()
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Variant {
     /// Order in which the variants of an operation are tried if nothing was measured.
     pub rank: u8,
     /// Whether the variant is chosen only if no other takes the problem: for programs of the source articles that were
-    /// never the fastest. By name it runs like any other.
+    /// never the fastest in a sweep of all variants, and are timed no more. By name it runs like any other.
     pub by_name: bool,
     /// Whether a sweep times the variant, if other variants solve problems of its kind. False where the problem alone
     /// decides between them, or where the table's keys cannot describe the problem.

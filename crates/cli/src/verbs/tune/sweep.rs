@@ -63,6 +63,13 @@ impl Task<'_> {
     }
 }
 
+/// Returns the variants that a plan may choose for a problem.
+pub(super) fn rivals(problem: &Problem, machine: &Machine) -> impl Iterator<Item = &'static str> {
+    let by_name =
+        |name| apron_plan::variants(problem.operation()).any(|variant| variant.name == name && variant.by_name);
+    eligible(problem, machine).filter(move |name| !by_name(*name))
+}
+
 /// Times every variant that supports the problem, with every grid that the variant leaves open.
 pub(super) fn sweep(task: &Task<'_>, bursts: &mut Bursts, quick: bool) -> Result<Found> {
     let machine = task.device.machine().expect("a device that runs kernels");
@@ -70,7 +77,7 @@ pub(super) fn sweep(task: &Task<'_>, bursts: &mut Bursts, quick: bool) -> Result
     let now = apron_plan::plan(task.problem, None, &machine)?.variant;
     let mut times: Vec<Time> = Vec::new();
     let mut failure = None;
-    for variant in eligible(task.problem, &machine) {
+    for variant in rivals(task.problem, &machine) {
         let best = times.iter().map(|time| time.ms).fold(f64::INFINITY, f64::min);
         match fastest(task, variant, best, bursts, quick) {
             Ok(time) => times.push(time),

@@ -272,7 +272,7 @@ pub(super) fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_testkit::eligible;
+    use crate::verbs::tune::sweep::rivals;
     use std::collections::HashSet;
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
             let timed: HashSet<(&str, &str)> = works
                 .iter()
                 .flat_map(|(_, problem)| {
-                    eligible(problem, &Machine::EMULATED).map(|variant| (problem.operation(), variant))
+                    rivals(problem, &Machine::EMULATED).map(|variant| (problem.operation(), variant))
                 })
                 .collect();
             let rivals = VARIANTS.iter().filter(|variant| variant.is_swept());
