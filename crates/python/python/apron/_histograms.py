@@ -3,6 +3,7 @@
 Counts are exact. Types that Apron does not have, such as dates, objects and long doubles, are counted by NumPy.
 """
 
+import functools
 import math
 import operator
 import warnings
@@ -98,7 +99,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if samples.dtype == bool:
         warnings.warn("Converting input from bool to uint8 for compatibility.", RuntimeWarning, stacklevel=2)
         samples = samples.astype(np.uint8)
-    edges = _bin_edges(samples, bins, range, weights)
+    edges = _edges_of(samples, bins, range, weights)
     are_even = np.ndim(bins) == 0
     if not 2 <= len(edges) <= MAX_BINS + 1 or not is_counted(edges.dtype) or (edges != edges).any():
         return _histogram(samples, bins, range, density, weights)
@@ -108,6 +109,25 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         outer = _holding(edges, samples.dtype) if are_even and range is None else edges
         counts = counted(samples, outer, are_even, weights)
     return (_density(counts, edges) if density else counts), edges
+
+
+#: Most bins whose edges are kept.
+_KEPT_BINS = 4096
+
+
+@functools.lru_cache(maxsize=32, typed=True)
+def _kept_edges(dtype, bins, low, high):
+    return _bin_edges(np.zeros(0, dtype), bins, (low, high))
+
+
+def _edges_of(samples, bins, range, weights=None):
+    """Returns NumPy's edges; those of a number of bins over a given range, which depend on the samples' type alone, are found once."""
+    if type(bins) is int and bins <= _KEPT_BINS and type(range) is tuple and len(range) == 2:
+        low, high = range
+        # NumPy's scalars have a part in the type of the edges.
+        if type(low) in (int, float) and type(high) in (int, float):
+            return _kept_edges(samples.dtype, bins, low, high).copy()
+    return _bin_edges(samples, bins, range, weights)
 
 
 def are_rounded(edges, dtype):
@@ -173,7 +193,7 @@ def _edges_of_foreign(samples, bins, range):
         raise TypeError(f"apron: bins is {bins!r}, but must be a number or edges for arrays on a GPU and of PyTorch")
     bins = on_host(bins) if np.ndim(bins) else bins
     ends = samples.extremes() if range is None and np.ndim(bins) == 0 and samples.size else np.zeros(0, samples.dtype)
-    return _bin_edges(ends, bins, range)
+    return _edges_of(ends, bins, range)
 
 
 def weights_of_foreign(samples, weights, shape):
