@@ -1,7 +1,7 @@
 //! Scaled sums with integer output, and the exceptions in docs/promises.md, on every device that needs no GPU, and on a
 //! GPU if there is one.
 
-use apron::PixelType::I16;
+use apron::PixelType::{self, I16};
 use apron::{Border, Borders, Device, Extent, Formula, Image, Mask, Method, Region, Result, Shape, Source, f16};
 use apron_testkit::gpu_or_skip;
 
@@ -103,6 +103,49 @@ fn percentiles_have_numpys_bits_for_a_list() -> Result<()> {
         let found = device.statistics(&image).percentiles([30.0, 55.0]).run()?;
         // As numpy.percentile(image, [30, 55]); numpy.percentile(image, 30) is rounded to f32, 0.1899999976158142.
         assert_eq!(found[0].percentiles, [0.19000000283122062, 0.2974999971687794], "{}", device.name());
+    }
+    Ok(())
+}
+
+#[test]
+fn all_samples_are_percentiles() -> Result<()> {
+    // 129 samples per channel in two orders; the percentiles i * 100 / 128 are the sorted samples. Of two channels these
+    // are more ranks than a GPU finds at once.
+    let sample = |x: u32, _, channel| ((x * (5 + 2 * channel) % 129) as f32 - 40.0) * 0.375;
+    let image = Image::from_fn(129, 1, 2, sample)?;
+    let half = Image::from_fn(129, 1, 2, |x, y, channel| f16::from_f32(sample(x, y, channel)))?;
+    let percents: Vec<f64> = (0..129).map(|i| i as f64 * 100.0 / 128.0).collect();
+    let sorted: Vec<f64> = (0..129).map(|i| (i as f64 - 40.0) * 0.375).collect();
+    for device in devices() {
+        for source in [Source::from(&image), Source::from(&half)] {
+            let found = device.percentiles(source, &percents[..]).per_channel(true).run()?;
+            assert_eq!(found, [&sorted[..], &sorted], "{}", device.name());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn counts_are_copied_into_images_of_their_device() -> Result<()> {
+    let floats = Image::from_fn(50, 3, 2, |x, y, channel| (x * 7 + y + 3 * channel) as f32 % 10.0)?;
+    let words = Image::from_fn(50, 3, 2, |x, y, channel| (x * 700 + y + 3 * channel) as u16)?;
+    for device in devices() {
+        let of_floats = || device.histogram(&floats).bins(9).range(0.5, 9.5);
+        let of_values = || device.histogram(&words).bins(65536).range(0.0, 65536.0);
+        let between = || device.histogram(&words).bins(12).range(100.0, 7000.0);
+        for (counting, again) in [(of_floats(), of_floats()), (of_values(), of_values()), (between(), between())] {
+            let expected = again.per_channel(true).run()?;
+            let counted = counting.per_channel(true).enqueue()?;
+            let shape = Shape::new(expected.bins() as u32, 2, 1)?;
+            let mut counts = device.zeros(shape, PixelType::I64)?;
+            counted.copy_into(&mut counts)?;
+            let found: Vec<u64> = counts.download::<i64>()?.packed().iter().map(|&count| count as u64).collect();
+            assert!(found == expected.counts(), "{}", device.name());
+            let mut wrong = device.zeros(shape, PixelType::F64)?;
+            assert!(counted.copy_into(&mut wrong).is_err(), "{}", device.name());
+        }
+        assert_eq!(device.extremes(&floats)?, (0.0, 9.0), "{}", device.name());
+        assert_eq!(device.histogram(&words).bins(65536).range(0.0, 65536.0).enqueue()?.occupied()?, Some((0, 34305)));
     }
     Ok(())
 }
