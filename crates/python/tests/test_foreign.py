@@ -118,6 +118,14 @@ COMPILED = """separable correlate planar padded lookup equalized equalized_by_ti
 extremes""".split()
 
 
+def count_values(given, output):
+    """Stands for the compiled function, which is for GPUs alone."""
+    samples, (address, (size,), _, _) = memory(given), output
+    counts = next(host for (at, shape), host in HOST.items() if at == address and len(shape) == 1 and len(host) >= size)
+    counts[:size] = np.bincount(samples.astype(np.int64) - np.iinfo(samples.dtype).min, minlength=size)
+    return int(samples.min()), int(samples.max())
+
+
 @pytest.fixture(autouse=True)
 def cupy(monkeypatch):
     def on_host(function):
@@ -140,6 +148,7 @@ def cupy(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", CUPY)
     for name in COMPILED:
         monkeypatch.setattr(_apron, name, on_host(getattr(_apron, name)))
+    monkeypatch.setattr(_apron, "count_values", count_values)
     yield
     HOST.clear()
 
