@@ -135,9 +135,7 @@ pub fn count<T: Pixel>(
 ) -> Result<Histogram> {
     check_roi(image.shape(), roi.map(Image::shape))?;
     let channels = if per_channel { image.channels() as usize } else { 1 };
-    // For fewer samples, a search per sample is faster than the counters of all values.
-    let are_many = |&(_, values): &(i32, usize)| image.shape().samples() >= values as u64 / 8;
-    if let Some((low, values)) = T::PIXEL.values().filter(are_many) {
+    if let Some((low, values)) = T::PIXEL.values() {
         // Counting every value is faster than a search per sample, and also gives the extremes.
         let counts = if T::PIXEL == PixelType::U8 && roi.is_none() {
             let rows = bands(image);
