@@ -253,12 +253,8 @@ impl Counts {
     #[cfg(feature = "gpu")]
     pub(crate) fn of_bins(&self) -> Option<&Written> {
         // Counts of values are also per bin if no two values share a bin.
-        let of_values = |edges: &Edges, pixel| {
-            let bins = Bins::of_values(pixel).expect("an integer type");
-            bins.fixed_edges(pixel).is_ok_and(|all| all == *edges)
-        };
         match self {
-            Counts::OfBytes { edges, written, .. } => of_values(edges, PixelType::U8).then_some(written),
+            Counts::OfBytes { edges, written, .. } => edges.is_of_values(PixelType::U8).then_some(written),
             Counts::OfValues { binning, pixel, written, .. } => binning.is_of_values(*pixel).then_some(written),
             Counts::OfBins { written, .. } => Some(written),
             Counts::Done(_) => None,

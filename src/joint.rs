@@ -1,9 +1,9 @@
 //! Histograms of many dimensions: what they count, and their builder.
 
 use crate::auto::Job;
+use crate::backend::Reported;
 use crate::choice::Choice;
 use crate::setters::setters;
-use crate::weighted::Counted;
 use crate::{
     AnyImage, Binning, Bins, Device, DeviceImage, Error, HistogramDd, Image, Pixel, Report, Result, Source,
     SparseHistogram, Weights,
@@ -272,7 +272,11 @@ impl<'a> Asked<'a> {
     }
 
     /// Runs on the device, or on the one that `auto` chooses for it.
-    pub(crate) fn on<T>(&self, device: &Device, run: impl FnMut(&Device) -> Result<Counted<T>>) -> Result<(T, Report)> {
+    pub(crate) fn on<T>(
+        &self,
+        device: &Device,
+        run: impl FnMut(&Device) -> Result<Reported<T>>,
+    ) -> Result<(T, Report)> {
         let counted = device.by_cost(&[&self.source], &self.choice, || Some(Job::counting(&self.source)), run)?;
         Ok((counted.result, counted.report))
     }

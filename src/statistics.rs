@@ -1,6 +1,6 @@
 //! Statistics: their builder, and thresholds that are derived from counts.
 
-use crate::auto::{Estimate, Job};
+use crate::auto::Job;
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::setters::setters;
@@ -59,7 +59,7 @@ impl StatisticsBuilder<'_> {
             let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, choice.variant);
             let job = || Some(Job::counting(&source));
             let taken = device.by_cost(&[&source], &choice, job, |device| device.with_fallback(take))?;
-            return Ok((taken.statistics, taken.report));
+            return Ok((taken.result, taken.report));
         };
         let bins = values_of("stats", &source)?;
         let counting = device.histogram(source).bins(bins).per_channel(per_channel);
@@ -112,7 +112,7 @@ impl PercentilesBuilder<'_> {
             let find = |backend: &Backend| backend.percentiles(&source, per_channel, &percentiles, choice.variant);
             let job = || Some(Job::counting(&source));
             let found = device.by_cost(&[&source], &choice, job, |device| device.with_fallback(find))?;
-            return Ok((found.percentiles, found.report));
+            return Ok((found.result, found.report));
         }
         // All statistics of integers follow from the same counts.
         let (statistics, report) =
@@ -129,57 +129,6 @@ pub(crate) fn values_of(operation: &'static str, source: &Source<'_>) -> Result<
         found,
         expected: "bool or an integer of 8 or 16 bits".into(),
     })
-}
-
-/// Statistics, and what ran.
-pub(crate) struct Taken {
-    pub(crate) statistics: Vec<Statistics>,
-    pub(crate) report: Report,
-}
-
-impl crate::backend::Explained for Taken {
-    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
-        self.report.explain(why, estimate);
-        self
-    }
-
-    fn ran(&self) -> &Report {
-        &self.report
-    }
-}
-
-/// The least and the largest sample, and what ran.
-pub(crate) struct Extremes {
-    pub(crate) ends: (f64, f64),
-    pub(crate) report: Report,
-}
-
-impl crate::backend::Explained for Extremes {
-    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
-        self.report.explain(why, estimate);
-        self
-    }
-
-    fn ran(&self) -> &Report {
-        &self.report
-    }
-}
-
-/// Percentiles by channel, and what ran.
-pub(crate) struct Found {
-    pub(crate) percentiles: Vec<Vec<f64>>,
-    pub(crate) report: Report,
-}
-
-impl crate::backend::Explained for Found {
-    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
-        self.report.explain(why, estimate);
-        self
-    }
-
-    fn ran(&self) -> &Report {
-        &self.report
-    }
 }
 
 impl Device {
@@ -230,7 +179,7 @@ impl Device {
         let find = |backend: &Backend| backend.extremes(&source);
         let job = || Some(Job::counting(&source));
         let found = self.by_cost(&[&source], &choice, job, |device| device.with_fallback(find))?;
-        Ok(found.ends)
+        Ok(found.result)
     }
 
     /// Computes the smallest and the largest sample, mean, standard deviation and percentiles, for all channels

@@ -1,6 +1,6 @@
 //! Histograms of weights, and of two channels: their builders.
 
-use crate::auto::{Estimate, Job};
+use crate::auto::Job;
 use crate::choice::Choice;
 use crate::joint::Asked;
 use crate::setters::setters;
@@ -53,23 +53,6 @@ impl<'a> From<&'a AnyImage<'_>> for Weights<'a> {
 impl<'a> From<&'a DeviceImage> for Weights<'a> {
     fn from(weights: &'a DeviceImage) -> Self {
         Weights::Image(weights.into())
-    }
-}
-
-/// A result and its report.
-pub(crate) struct Counted<T> {
-    pub(crate) result: T,
-    pub(crate) report: Report,
-}
-
-impl<T> crate::backend::Explained for Counted<T> {
-    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
-        self.report.explain(why, estimate);
-        self
-    }
-
-    fn ran(&self) -> &Report {
-        &self.report
     }
 }
 

@@ -1,10 +1,10 @@
 //! Histograms of many dimensions, on the host or by kernels.
 
+use super::Reported;
 use super::{Backend, Written, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::joint::Asked;
-use crate::weighted::Counted;
 use crate::{DeviceImage, Edges, HistogramDd, PixelType, Report, Result, Source, SparseHistogram, Weights};
 use apron_core::{Binning, JointHistogram, Kind, check_sparse_cells};
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ const OPERATION: &str = JointHistogram::OPERATION;
 
 impl Backend {
     /// Counts rows by the bins of their columns.
-    pub(crate) fn joint(&self, asked: &Asked<'_>) -> Result<Counted<HistogramDd>> {
+    pub(crate) fn joint(&self, asked: &Asked<'_>) -> Result<Reported<HistogramDd>> {
         if let Some(computed) = self.computed_rows(asked)? {
             return self.joint(&asked.of_source(Source::Device(&computed)));
         }
@@ -27,11 +27,11 @@ impl Backend {
         }
         let (edges, written, made, copy_in) = self.joint_by_kernels(asked, None)?;
         let cells = written.read()?;
-        Ok(Counted { result: HistogramDd { edges, cells }, report: with_copy(made, copy_in)? })
+        Ok(Reported { result: HistogramDd { edges, cells }, report: with_copy(made, copy_in)? })
     }
 
     /// Sums weights, one per row, by the bins of the columns.
-    pub(crate) fn joint_sums(&self, asked: &Asked<'_>, weights: &Weights<'_>) -> Result<Counted<HistogramDd<f64>>> {
+    pub(crate) fn joint_sums(&self, asked: &Asked<'_>, weights: &Weights<'_>) -> Result<Reported<HistogramDd<f64>>> {
         if let Some(computed) = self.computed_rows(asked)? {
             return self.joint_sums(&asked.of_source(Source::Device(&computed)), weights);
         }
@@ -61,11 +61,11 @@ impl Backend {
         }
         let (edges, written, made, copy_in) = self.joint_by_kernels(asked, Some(weights))?;
         let cells = written.read()?;
-        Ok(Counted { result: HistogramDd { edges, cells }, report: with_copy(made, copy_in)? })
+        Ok(Reported { result: HistogramDd { edges, cells }, report: with_copy(made, copy_in)? })
     }
 
     /// Counts rows, and returns the cells that are not empty. Only host devices do this: they sort.
-    pub(crate) fn joint_sparse(&self, asked: &Asked<'_>) -> Result<Counted<SparseHistogram>> {
+    pub(crate) fn joint_sparse(&self, asked: &Asked<'_>) -> Result<Reported<SparseHistogram>> {
         if let Some(computed) = self.computed_rows(asked)? {
             return self.joint_sparse(&asked.of_source(Source::Device(&computed)));
         }

@@ -9,7 +9,7 @@ mod lookup;
 #[cfg(feature = "gpu")]
 mod parts;
 mod percentiles;
-mod ranks;
+mod search;
 mod select;
 mod statistics;
 #[cfg(feature = "gpu")]
@@ -62,6 +62,23 @@ pub(crate) trait Explained {
     fn explain(self, why: &str, estimate: Option<Estimate>) -> Self;
     /// Returns the report, without the time of kernels that may still run.
     fn ran(&self) -> &Report;
+}
+
+/// A result on the host, and its report.
+pub(crate) struct Reported<T> {
+    pub(crate) result: T,
+    pub(crate) report: Report,
+}
+
+impl<T> Explained for Reported<T> {
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.report.explain(why, estimate);
+        self
+    }
+
+    fn ran(&self) -> &Report {
+        &self.report
+    }
 }
 
 /// The result of an operation: an image or, if the result is in a room, only the facts about it.

@@ -1,10 +1,9 @@
 //! Percentiles of float samples, on the host or by kernels.
 
-use super::ranks::Search;
+use super::search::Search;
 use super::select::Selected;
-use super::{Backend, Counting, HOST_WHY};
+use super::{Backend, Counting, HOST_WHY, Reported};
 use crate::choice::{Choice, environment};
-use crate::statistics::{Found, Taken};
 use crate::{Binning, Edges, PixelType, Report, Result, Source, Statistics, f16};
 use apron_core::{CellHistogram, Percentile, cell_of_rank};
 use apron_plan::plan;
@@ -20,7 +19,7 @@ impl Backend {
         per_channel: bool,
         percentiles: &[f64],
         variant: Option<&str>,
-    ) -> Result<Found> {
+    ) -> Result<Reported<Vec<Vec<f64>>>> {
         if let Some(computed) = self.as_computed(source, None)? {
             return self.percentiles(&Source::Device(&computed), per_channel, percentiles, variant);
         }
@@ -42,7 +41,7 @@ impl Backend {
         // Without percentiles the host returns no channels.
         found.resize(if per_channel { source.shape().channels as usize } else { 1 }, Vec::new());
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
-        Ok(Found { percentiles: found, report: Report { kernels: start.elapsed(), ..report } })
+        Ok(Reported { result: found, report: Report { kernels: start.elapsed(), ..report } })
     }
 
     /// Finds percentiles from the samples at their ranks. A radix select finds these samples; if the variant of the
@@ -53,8 +52,8 @@ impl Backend {
         per_channel: bool,
         percentiles: &[f64],
         variant: Option<&str>,
-        taken: Option<&Taken>,
-    ) -> Result<Found> {
+        taken: Option<&Reported<Vec<Statistics>>>,
+    ) -> Result<Reported<Vec<Vec<f64>>>> {
         let (shape, pixel) = (source.shape(), source.pixel_type());
         let channels = if per_channel { shape.channels } else { 1 };
         let count = shape.samples() / channels as u64;
@@ -77,7 +76,7 @@ impl Backend {
                     None => Some(self.statistics_by_kernels(source, per_channel, &Choice { variant, tuning: None })?),
                     Some(_) => None,
                 };
-                let Taken { statistics, report } = taken.or(own.as_ref()).expect("one of them");
+                let Reported { result: statistics, report } = taken.or(own.as_ref()).expect("one of them");
                 let (samples, kernels) = self.search(source, per_channel, &ranks, statistics)?;
                 let before = own.as_ref().map_or(Duration::ZERO, |own| own.report.kernels);
                 (samples, Report { kernels: before + kernels, ..report.clone() })
@@ -92,7 +91,7 @@ impl Backend {
             };
             places.iter().map(between).collect()
         };
-        Ok(Found { percentiles: (0..channels).map(&mut of_channel).collect(), report })
+        Ok(Reported { result: (0..channels).map(&mut of_channel).collect(), report })
     }
 
     /// Finds the f16 samples of ranks in each channel, from the count of each bit pattern; NaN for the ranks of a channel that has NaN.

@@ -1,8 +1,7 @@
 //! Statistics of floats and of integers that are not counted by value, on the host or by kernels.
 
-use super::{Backend, HOST_WHY};
+use super::{Backend, HOST_WHY, Reported};
 use crate::choice::Choice;
-use crate::statistics::{Extremes, Taken};
 use crate::{AnyImage, PixelType, Report, Result, Source, Statistics};
 use apron_abi::TOTALS_WORDS;
 use apron_core::{FloatStatistics, IntegerTotals};
@@ -18,7 +17,7 @@ impl Backend {
         per_channel: bool,
         percentiles: &[f64],
         variant: Option<&str>,
-    ) -> Result<Taken> {
+    ) -> Result<Reported<Vec<Statistics>>> {
         if let Some(taken) = self.statistics_of_integers(source, per_channel, percentiles)? {
             return Ok(taken);
         }
@@ -31,7 +30,7 @@ impl Backend {
             if !percentiles.is_empty() {
                 let found = self.percentiles_by_kernels(&source, per_channel, percentiles, variant, Some(&taken))?;
                 taken.report.kernels += found.report.kernels;
-                taken.statistics.iter_mut().zip(found.percentiles).for_each(|(of, found)| of.percentiles = found);
+                taken.result.iter_mut().zip(found.result).for_each(|(of, found)| of.percentiles = found);
             }
             return Ok(taken);
         }
@@ -49,21 +48,21 @@ impl Backend {
         let (mut statistics, found) = (taken.0?, taken.1?);
         statistics.iter_mut().zip(found).for_each(|(of, percentiles)| of.percentiles = percentiles);
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
-        Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
+        Ok(Reported { result: statistics, report: Report { kernels: start.elapsed(), ..report } })
     }
 
     /// Finds the smallest and the largest sample of floats and of integers of 32 and 64 bits: of f32 without other
     /// statistics.
-    pub(crate) fn extremes(&self, source: &Source<'_>) -> Result<Extremes> {
+    pub(crate) fn extremes(&self, source: &Source<'_>) -> Result<Reported<(f64, f64)>> {
         if self.machine().is_none() || source.pixel_type() != PixelType::F32 {
-            let Taken { statistics, report } = self.statistics(source, false, &[], None)?;
-            return Ok(Extremes { ends: (statistics[0].min, statistics[0].max), report });
+            let Reported { result: statistics, report } = self.statistics(source, false, &[], None)?;
+            return Ok(Reported { result: (statistics[0].min, statistics[0].max), report });
         }
         source.check_alone(OPERATION)?;
         let (image, copy_in) = self.import_timed(source, OPERATION)?;
         let (ends, mut report) = self.extremes_of_floats(&Source::Device(&image), None)?;
         (report.operation, report.copy_in) = (OPERATION, copy_in);
-        Ok(Extremes { ends, report })
+        Ok(Reported { result: ends, report })
     }
 
     /// Computes statistics of integers of 32 and 64 bits from their exact sums; percentiles are the
@@ -73,7 +72,7 @@ impl Backend {
         source: &Source<'_>,
         per_channel: bool,
         percentiles: &[f64],
-    ) -> Result<Option<Taken>> {
+    ) -> Result<Option<Reported<Vec<Statistics>>>> {
         let (shape, src) = (source.shape(), source.pixel_type());
         let channels = if per_channel { shape.channels } else { 1 };
         let Some(recipe) = apron_plan::integer_totals(shape, src, channels) else { return Ok(None) };
@@ -102,9 +101,9 @@ impl Backend {
         if !percentiles.is_empty() {
             let found = self.percentiles(source, per_channel, percentiles, None)?;
             report.kernels += found.report.kernels;
-            statistics.iter_mut().zip(found.percentiles).for_each(|(of, found)| of.percentiles = found);
+            statistics.iter_mut().zip(found.result).for_each(|(of, found)| of.percentiles = found);
         }
-        Ok(Some(Taken { statistics, report }))
+        Ok(Some(Reported { result: statistics, report }))
     }
 
     pub(super) fn statistics_by_kernels(
@@ -112,7 +111,7 @@ impl Backend {
         source: &Source<'_>,
         per_channel: bool,
         choice: &Choice<'_>,
-    ) -> Result<Taken> {
+    ) -> Result<Reported<Vec<Statistics>>> {
         let problem = FloatStatistics { shape: source.shape(), src: source.pixel_type(), per_channel };
         let count = problem.count();
         let recipe = self.planned(&problem.into(), choice)?;
@@ -120,7 +119,7 @@ impl Backend {
         let found = written.expect("no room was given").read::<f64>()?;
         let of_channel = |found: &[f64]| Statistics::from_sums(count, (found[0], found[1]), found[2], found[3]);
         let statistics = found.chunks_exact(4).map(of_channel).collect();
-        Ok(Taken { statistics, report: made.report()? })
+        Ok(Reported { result: statistics, report: made.report()? })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Histograms of weights, on the host or by kernels.
 
+use super::Reported;
 use super::histogram::whole_numbers;
 use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
-use crate::weighted::Counted;
 use crate::{
     AnyImage, Binning, Bins, Edges, Image, PixelType, Report, Result, Shape, Source, Statistics, WeightedHistogram,
     Weights,
@@ -23,7 +23,7 @@ impl Backend {
         binning: &Binning,
         per_channel: bool,
         variant: Option<&str>,
-    ) -> Result<Counted<WeightedHistogram>> {
+    ) -> Result<Reported<WeightedHistogram>> {
         let (shape, src) = (source.shape(), source.pixel_type());
         match weights {
             Weights::Numbers(numbers) => check_weights(shape, numbers)?,
@@ -76,7 +76,7 @@ impl Backend {
         let sums = written.expect("no room was given").read()?;
         let report = made.report()?;
         let report = Report { copy_in: report.copy_in + copy_in, ..report };
-        Ok(Counted { result: WeightedHistogram { edges, channels, sums }, report })
+        Ok(Reported { result: WeightedHistogram { edges, channels, sums }, report })
     }
 
     /// Runs on the host, and times it.
@@ -86,11 +86,11 @@ impl Backend {
         source: &Source<'_>,
         variant: Option<&str>,
         run: impl FnOnce(&AnyImage<'_>, bool) -> Result<T>,
-    ) -> Result<Counted<T>> {
+    ) -> Result<Reported<T>> {
         let start = Instant::now();
         let (name, result) = self.by_host(operation, source, variant, run)?;
         let report = self.report(operation, name, HOST_WHY, Duration::ZERO);
-        Ok(Counted { result: result?, report: Report { kernels: start.elapsed(), ..report } })
+        Ok(Reported { result: result?, report: Report { kernels: start.elapsed(), ..report } })
     }
 
     /// Returns the edges of the bins of all channels. If they depend on the range of the samples, the device finds it.
@@ -114,7 +114,7 @@ impl Backend {
                 let of = |channel| Statistics::from_counts(low, histogram.channel(channel), &[]);
                 (0..histogram.channels()).map(of).collect::<Result<_>>()?
             }
-            _ => self.statistics(source, per_channel, &[], None)?.statistics,
+            _ => self.statistics(source, per_channel, &[], None)?.result,
         };
         Ok(statistics.iter().map(|of| (of.min, of.max)).collect())
     }

@@ -79,7 +79,7 @@ impl Binning {
         match self {
             Binning::Even(own) if own.range.is_some() => *own == bins,
             Binning::Even(own) => pixel == PixelType::U8 && own.count == bins.count,
-            Binning::Between(edges) => bins.fixed_edges(pixel).is_ok_and(|all| all == *edges),
+            Binning::Between(edges) => edges.is_of_values(pixel),
         }
     }
 

@@ -177,6 +177,13 @@ impl Edges {
         self.edges.len() - 1
     }
 
+    /// Returns whether the bins are those of [`Bins::of_values`].
+    pub fn is_of_values(&self, pixel: PixelType) -> bool {
+        // Edges are made only to be compared with as many.
+        let bins = Bins::of_values(pixel).filter(|bins| bins.count == self.bins());
+        bins.is_some_and(|bins| bins.fixed_edges(pixel).is_ok_and(|all| all == *self))
+    }
+
     /// Returns the bins per unit, where they are of one width; otherwise 0.
     pub fn per_width(&self) -> f64 {
         self.per_width

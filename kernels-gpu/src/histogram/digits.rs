@@ -23,9 +23,9 @@ use apron_abi::{order_of, HistogramDigitsParams, DIGITS, SLICES_BLOCK, UPPER_HAL
 /// The kernel: writes `slots * 256` counts.
 ///
 /// Launch contract: the input holds `samples` samples, fewer than 2^48, and is aligned to 16; the rounds distribute its
-/// whole groups of four; the sets are as [`Ranks`](super::Ranks) writes them; the totals are as `totals::add` requires them; the
-/// shared memory holds the sets and `slots * 256` counters; the number of blocks is a multiple of the number of
-/// channels and below 2^16; and no block counts 2^32 samples or more.
+/// whole groups of four; the sets are as [`Ranks`](super::Ranks) writes them; the totals are as `totals::add` requires
+/// them; the shared memory holds the sets and `slots * 256` counters; the number of blocks is a multiple of the number
+/// of channels and below 2^16; and no block counts 2^32 samples or more.
 pub struct Digits;
 
 impl Body for Digits {

@@ -19,25 +19,27 @@ use apron_abi::{
 
 /// The kernel.
 ///
-/// Launch contract: the input holds the counts of the pass, each sum of which is below 2^48; the ranks ascend, and each is
-/// below the number of its channel's samples; there are at most [`RANKS_BLOCK`] of all channels. The taps are the ranks of
-/// a channel, two words each. The state has two numbers per rank for each of the first
-/// two passes, and the output the words of the set, or a number per
-/// rank. The shared memory is [`apron_abi::RANKS_BYTES`].
+/// Launch contract: the input holds the counts of the pass, whose sum is below 2^48; the ranks ascend, and each is below
+/// the number of samples per channel; there are at most [`RANKS_BLOCK`] ranks in all channels. For the first pass the taps
+/// are the ranks of a channel, two words each. The state has two numbers per rank for each of the first two passes, and
+/// the output the words of the set, or a number per rank. The shared memory is [`apron_abi::RANKS_BYTES`].
 pub struct Ranks;
 
-/// The prefix that a rank's sample was found to have: its number among the prefixes that may follow, and all its digits.
+/// Per rank: the member of the next pass's set, a number, that its sample belongs to.
 const FOUND: Shared<u32> = Shared::at(RANKS_FOUND);
+/// Per rank: the digits of its sample that are known.
 const PREFIXES: Shared<u32> = Shared::at(RANKS_PREFIXES);
-/// The rank among the samples with that prefix.
+/// Per rank: the rank among the samples with that prefix.
 const WITHIN: Shared<u64> = Shared::at(RANKS_WITHIN);
-/// Counts of the warps' upper halves.
+/// Per warp: the sum of the counts of its upper halves.
 const SUMS: Shared<u64> = Shared::at(RANKS_SUMS);
+/// Warps per block.
 const WARPS: u32 = RANKS_BLOCK / WARP;
 /// Upper halves per warp.
 const OF_WARP: u32 = UPPER_HALVES / WARPS;
-/// Upper halves per lane of those, and loads at a time.
+/// Upper halves per lane.
 const OF_LANE: u32 = OF_WARP / WARP;
+/// Loads in flight per lane.
 const TOGETHER: u32 = 8;
 /// The upper half of NaN, which no number has.
 const NAN: u32 = UPPER_HALVES - 1;

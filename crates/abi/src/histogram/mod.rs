@@ -176,7 +176,7 @@ pub struct HistogramDigitsParams {
     pub samples: u64,
     /// Address of the totals over all blocks, all 0 before the launch; in a recipe, the number of their buffer.
     pub totals: u64,
-    /// Address of the sets of prefixes, which [`HistogramRanksParams`] has them written to; in a recipe, the number of
+    /// Address of the sets of prefixes, which the kernel of [`HistogramRanksParams`] writes; in a recipe, the number of
     /// their buffer.
     pub sets: u64,
     /// Loads per thread.
@@ -202,10 +202,10 @@ pub const RANKS_BLOCK: u32 = 1024;
 /// Byte of its shared memory at which the sums of counts by warp start.
 pub const RANKS_SUMS: u32 = 0;
 
-/// Byte of its shared memory at which the numbers of the prefixes that were found start.
+/// Byte of its shared memory at which the numbers of the next pass's set start, one per rank.
 pub const RANKS_FOUND: u32 = RANKS_SUMS + RANKS_BLOCK / 32 * 8;
 
-/// Byte of its shared memory at which the prefixes start.
+/// Byte of its shared memory at which the prefixes of the ranks' samples start.
 pub const RANKS_PREFIXES: u32 = RANKS_FOUND + RANKS_BLOCK * 4;
 
 /// Byte of its shared memory at which the ranks among the samples with these prefixes start.
@@ -225,7 +225,7 @@ pub struct HistogramRanksParams {
     pub ranks: u32,
     /// Channels with ranks of their own.
     pub channels: u32,
-    /// Passes before the counted one: 0 to 2.
+    /// Number of the pass whose counts are the input: 0 to 2.
     pub pass: u32,
     /// Word of the output at which the set of the prefixes starts.
     pub set: u32,
