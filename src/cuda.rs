@@ -71,6 +71,15 @@ impl Device {
         self.on_stream(stream)
     }
 
+    /// Returns the GPU without the two events that time the kernels of a call: [`Report::kernels`](crate::Report::kernels)
+    /// is zero. Other devices are returned as they are.
+    pub fn untimed(&self) -> Device {
+        match &self.backend {
+            Backend::Gpu(gpu) => Device { backend: Backend::Gpu(gpu.untimed()), ..self.clone() },
+            _ => self.clone(),
+        }
+    }
+
     /// Returns the stream on which this handle enqueues, for the caller's own work; `None` on other devices.
     pub fn cust_stream(&self) -> Option<&Arc<Stream>> {
         match &self.backend {

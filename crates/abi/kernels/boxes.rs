@@ -40,7 +40,7 @@ fn rows() -> Vec<Row> {
         ("large", "i16", 1, 8, 2),
         ("rgba", "u8", 4, 8, 1),
     ] {
-        let body = format!("boxes::Prefix<{src}, {channels}, {warps}, {}>", stage == "large");
+        let body = format!("windows::Prefix<{src}, boxes::Means<{}>, {channels}, {warps}>", stage == "large");
         let row = kernel("prefix", stage, [src, src], body, "PrefixParams");
         let row = row.shared(format!("SharedMemory::Bytes(prefix_layout({warps}, {channels}, {size})[2])"), 5);
         let (block, residents) = match warps {

@@ -218,10 +218,21 @@ pub const fn prefix_layout(warps: u32, channels: u32, sample_bytes: u32) -> [u32
     [totals, means, means + (warps * 32 + 1) * PREFIX_VECTOR]
 }
 
-/// Parameters of the means by prefix sums.
+/// Returns offsets in the shared memory of deviations by prefix sums, and its size, as [`prefix_layout`] does. The
+/// prefix sums are pairs: of samples and of squares, of two words for bytes and of four for 16 bits.
+pub const fn deviations_layout(warps: u32, sample_bytes: u32) -> [u32; 3] {
+    let pair = 8 * sample_bytes;
+    let totals = warps * 32 * (PREFIX_VECTOR / sample_bytes + 1) * pair;
+    let outputs = totals + (warps * pair).next_multiple_of(PREFIX_VECTOR) + PREFIX_VECTOR;
+    [totals, outputs, outputs + (warps * 32 + 1) * PREFIX_VECTOR]
+}
+
+/// Parameters of the means and of the deviations by prefix sums.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PrefixParams {
+    /// Of deviations: the reciprocal of `count`.
+    pub factor: f64,
     /// The buffer of column sums of chunks of rows: its number in the recipe, then its address.
     pub totals: u64,
     /// Stride between the images of a batch in that buffer, in units of
@@ -261,8 +272,8 @@ pub struct PrefixParams {
     pub rows: u32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
-    /// Value outside the image, where the border is constant: the sample's bits as often as a word has room. Those of
-    /// i16 have the opposite sign bit.
+    /// Value outside the image, where the border is constant: the sample's bits as often as a word has room. For means,
+    /// those of i16 have the opposite sign bit.
     pub constant: u32,
     /// Number of pixels of a window.
     pub count: u32,
@@ -275,8 +286,13 @@ pub struct PrefixParams {
     /// Whether the upper 32 bits, shifted to the right by `shift`, are the quotient or one less: 0 or 1. Of sums of up
     /// to 37 bits, the multiplication takes all but the lowest five.
     pub corrected: u32,
-    /// See `corrected`.
+    /// See `corrected`. Of deviations of bytes: the shift that lets the variance times the square of the count fit 32
+    /// bits, an even number.
     pub shift: u32,
     /// Whether a mean may be halfway between two integers: 0 or 1.
     pub halves: u32,
+    /// Of deviations of bytes: the root of `2^shift`, divided by `count`.
+    pub root: f32,
+    /// Of deviations: whether sums of samples may be negative, 0 or 1.
+    pub signed: u32,
 }

@@ -88,6 +88,8 @@ pub struct Gpu {
     pub(crate) stream: Arc<Stream>,
     /// GPUs that share its jobs from host memory.
     pub(crate) others: Arc<[Gpu]>,
+    /// Whether recipes are timed.
+    pub(crate) timed: bool,
 }
 
 impl fmt::Debug for Gpu {
@@ -158,7 +160,7 @@ impl Gpu {
         });
         device.keep_freed_memory();
         let stream = Stream::new(device.clone())?;
-        Ok(Gpu { device, stream, others: [].into() })
+        Ok(Gpu { device, stream, others: [].into(), timed: true })
     }
 
     /// Returns the GPU with a new stream: work on the two streams is not ordered. GPUs that share its
@@ -179,6 +181,11 @@ impl Gpu {
     pub fn on_stream(&self, stream: Arc<CustStream>) -> Result<Gpu> {
         self.device.enter()?;
         Ok(Gpu { stream: Stream::of_caller(self.device.clone(), stream)?, ..self.clone() })
+    }
+
+    /// Returns the GPU without the events that time recipes.
+    pub fn untimed(&self) -> Gpu {
+        Gpu { timed: false, ..self.clone() }
     }
 
     /// Returns the stream on which work is enqueued.

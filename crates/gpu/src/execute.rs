@@ -81,7 +81,7 @@ impl Drop for Timer {
 
 impl Gpu {
     /// Enqueues a recipe on `input` and returns its output, which is valid in stream order. There is no timer while the
-    /// stream is [recorded](Gpu::record).
+    /// stream is [recorded](Gpu::record), and none on an [untimed](Gpu::untimed) handle.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory), [`Error::Driver`](apron_core::Error::Driver), and
@@ -141,7 +141,7 @@ impl Gpu {
         // Locked until everything is enqueued: the stream's next recipe reuses the texture.
         let mut texture = self.stream.texture();
 
-        let timer = if graph { None } else { Some(Timer::start(self)?) };
+        let timer = if graph || !self.timed { None } else { Some(Timer::start(self)?) };
         let mut enqueue = || {
             let mut addresses = Vec::with_capacity(buffers.len());
             for (spec, buffer) in recipe.buffers.iter().zip(&buffers) {

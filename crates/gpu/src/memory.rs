@@ -137,6 +137,9 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let (owner, home) = (replace(&mut self.owner, Owner::Others), &self.home);
+        if let Owner::Others = owner {
+            return;
+        }
         if home.device.enter().is_err() {
             // The context is lost, and the memory with it.
             return forget(owner);

@@ -110,7 +110,7 @@ impl Gpu {
         let stream = Stream::of_lane(self.device.clone(), lane.stream.clone(), lane.events.take());
         // The lane's strips have the same sizes.
         stream.keep_spare(true);
-        let gpu = Gpu { device: self.device.clone(), stream, others: [].into() };
+        let gpu = Gpu { device: self.device.clone(), stream, others: [].into(), timed: self.timed };
         let (mut timers, mut kernels): (Vec<Timer>, _) = (Vec::new(), Duration::ZERO);
         let ahead = if input.pinned { lane.ahead() } else { None };
         let mut inputs: [Option<InputBuffer>; 2] = [None, None];

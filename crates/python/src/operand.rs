@@ -190,7 +190,7 @@ pub(crate) fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
     let gpu = opened.map_or_else(|| apron::Device::gpu(ordinal), Ok).map_err(raised)?;
     // SAFETY: the stream is the array's current one. The handle of a destroyed stream is given again only if a new
     // stream has received it.
-    let device = unsafe { gpu.on_raw_stream(stream) }.map_err(raised)?;
+    let device = unsafe { gpu.on_raw_stream(stream) }.map_err(raised)?.untimed();
     devices.insert((ordinal, stream), device.clone());
     Ok(device)
 }

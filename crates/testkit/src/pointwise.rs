@@ -137,6 +137,27 @@ pub(crate) fn deviations(scale: Scale, next: &mut impl FnMut() -> u64, cases: &m
         add((900, 2, 3), (src, F32), (500, 1), borders()[k + 1], Data::Uniform);
         add((601, 2, 4), (src, U8), (270, 2), borders()[k + 2], Data::Uniform);
     }
+    for (k, src) in [U8, U16, I16].into_iter().enumerate() {
+        // Gray integers to the same, in rows wider than the window by two vectors and more; tall windows.
+        for (m, border) in borders().into_iter().enumerate() {
+            add(
+                (130 + 16 * m as u32, 30, 1),
+                (src, src),
+                [(3, 3), (2, 2), (15, 15)][(k + m) % 3],
+                border,
+                Data::Uniform,
+            );
+            add(
+                (333 + 77 * m as u32, 64, 1),
+                (src, src),
+                [(9, 50), (33, 7), (60, 64)][(k + m) % 3],
+                border,
+                Data::Uniform,
+            );
+        }
+        add((700, 5, 1), (src, src), (301, 2), borders()[k], Data::Uniform);
+        add((304, 9, 1), (src, src), (7, 7), borders()[k + 1], Data::Constant);
+    }
     add((40, 20, 2), (F32, F32), (3, 5), Border::Reflect101, Data::Special);
     add((40, 20, 1), (F32, I16), (5, 3), Border::Replicate, Data::Special);
     if scale == Scale::Full {

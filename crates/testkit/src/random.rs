@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Filters with special variants, which random cases seldom hit.
-pub fn seldom(seed: u64) -> [Case; 10] {
+pub fn seldom(seed: u64) -> [Case; 11] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
@@ -37,7 +37,7 @@ pub fn seldom(seed: u64) -> [Case; 10] {
     let (shape, mask) = ((40 + 2 * n, 30, 1 + n % 2), if n.is_multiple_of(2) { (66, 5) } else { (9, 1 + n % 7) });
     let transform = Case::correlate(seed, shape, (types(U8).0, F32), mask, Border::Wrap, Data::Uniform).by_fft();
     let lengths = Case::lengths(seed, fours, types(U8));
-    [square, pixels, patches, means, lengths, lines, blur, masks, transform, gray_window(seed)]
+    [square, pixels, patches, means, lengths, lines, blur, masks, transform, gray_window(seed), gray_deviation(seed)]
 }
 
 /// Makes a box filter of gray bytes, half of the seeds a mean, over an odd window. Rows are wider than the window by
@@ -50,6 +50,19 @@ pub(crate) fn gray_window(seed: u64) -> Case {
     let window = (3 + 2 * (n % 9), 3 + 2 * (3 * n % 13));
     let types = (PixelType::U8, PixelType::U8);
     Case::box_filter(seed, (columns, 30 + n % 29, 1), types, window, border, Data::Uniform)
+}
+
+/// Makes a deviation of gray integers of each type, in rows as those of [`gray_window`]; every fourth time over a window of
+/// 48 rows and more.
+pub(crate) fn gray_deviation(seed: u64) -> Case {
+    let n = (seed % 1000) as u32;
+    let columns = if n.is_multiple_of(3) { 128 + 16 * (n % 11) } else { 600 + 31 * (n % 17) };
+    let border =
+        [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(77.0)][n as usize % 5];
+    let window = (2 + n % 60, if n % 4 == 3 { 48 + n % 30 } else { 2 + 3 * n % 40 });
+    let pixel = [PixelType::U8, PixelType::U16, PixelType::I16][n as usize % 3];
+    let data = if n.is_multiple_of(7) { Data::Constant } else { Data::Uniform };
+    Case::local_std(seed, (columns, 20 + n % 40, 1), (pixel, pixel), window, border, data)
 }
 
 /// Makes a random case of any kind that the kernels support, from a seed.

@@ -28,7 +28,7 @@ mod sliding;
 
 pub use bytes::{Bytes, Strips};
 pub use floats::Floats;
-pub use prefix::{Prefix, PrefixTotals};
+pub use prefix::{Means, PrefixTotals};
 pub use simple::{SimpleColumns, SimpleRows};
 pub use sliding::Scaled;
 

@@ -2,9 +2,11 @@
 //! [slide](crate::windows::Sliding) and for those that sum [in order](crate::windows::OrderedRows); and the kernel of
 //! small windows of floats.
 
+mod prefix;
 mod sliding;
 mod tiled;
 
+pub use prefix::Deviations;
 pub use sliding::Deviation;
 pub use tiled::Tiled;
 

@@ -50,7 +50,7 @@ impl<W: Whole> Finish<W, 2> for Deviation {
 /// Approximates the square root of a number that is 0 or at least 1, with a relative error below 2^-42: by one step of
 /// Newton's method, whose error is 1.5 times the square of the seed's.
 #[inline(always)]
-fn estimate<D: Device>(d: D, number: f64) -> f64 {
+pub(super) fn estimate<D: Device>(d: D, number: f64) -> f64 {
     let seed = if number > 0.0 { d.near_reciprocal_sqrt(number as f32) as f64 } else { 0.0 };
     let root = number * seed;
     d.fma(d.fma(-root, root, number), 0.5 * seed, root)

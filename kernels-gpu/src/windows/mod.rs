@@ -3,6 +3,7 @@
 
 mod ordered;
 mod outputs;
+mod prefix;
 mod quads;
 mod sliding;
 mod terms;
@@ -10,6 +11,8 @@ mod totals;
 
 pub use ordered::{FinishOrdered, OrderedColumns, OrderedRows};
 pub(crate) use outputs::{rounded, ONES};
+pub(crate) use prefix::{Image, Loaded, Vector, BYTES, TOGETHER, WORDS};
+pub use prefix::{Prefix, Strip, WindowSums};
 pub use quads::{Sums, QUAD};
 pub use sliding::{Finish, Sliding};
 pub use terms::Whole;

@@ -5,6 +5,7 @@ mod additions;
 mod boxes;
 mod columns;
 mod costs;
+mod deviations;
 mod halves;
 mod limits;
 mod lines;

@@ -7,7 +7,7 @@ use apron_emulator::execute;
 use apron_plan::{Machine, Tuning, plan};
 
 /// Returns the index that replaces `index` outside `0..length`; none for the constant.
-fn mapped(index: i64, length: i64, border: Border) -> Option<i64> {
+pub(crate) fn mapped(index: i64, length: i64, border: Border) -> Option<i64> {
     if (0..length).contains(&index) {
         return Some(index);
     }
@@ -104,7 +104,7 @@ fn samples(filter: &BoxFilter, [low, high]: [i64; 2], seed: u64) -> Vec<i64> {
     (0..filter.shape.samples()).map(|_| sample(&mut numbers)).collect()
 }
 
-const BORDERS: [Border; 5] =
+pub(crate) const BORDERS: [Border; 5] =
     [Border::Constant(7.0), Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap];
 
 #[test]

@@ -3,39 +3,31 @@
 use crate::machine::Tuning;
 use crate::recipe::Steps;
 use crate::variant::Variant;
+use crate::windows::{Kind, Prefix};
 use crate::{Buffer, Launch, Machine, Role};
-use apron_abi::{ElementType, PREFIX_TOTALS, PREFIX_VECTOR, Params, PrefixParams, WINDOWS_CHUNK};
-use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
-
-/// Lanes of a warp, each with a vector of samples.
-const LANES: u32 = 32;
+use apron_abi::{ElementType, PREFIX_TOTALS, PREFIX_VECTOR, Params, PrefixParams};
+use apron_core::{BoxFilter, PixelType, Result, Scale};
 
 /// Widest window of a block of one warp: half of a strip's columns then have outputs.
 const WIDEST: u32 = 255;
 
-/// Most columns per output column of a strip.
-const FEWEST: u32 = 3;
-
 /// Most rows of windows with large sums: two vectors of columns, and a unit of the estimate per vector, sum to less
 /// than 2^31.
 const TALLEST: u32 = 2047;
-
-/// Bits of large sums beyond 32.
-const BEYOND: u32 = 5;
 
 /// Least height of windows whose first sums come from a launch that sums chunks of rows, in rows: for samples of one
 /// byte, and of two. On one H200, windows of 63x63 took 0.073 ms with that launch, by an earlier body of the kernel, and
 /// 0.057 ms without it for RGBA bytes; 0.066 and 0.081 ms for u16.
 const TALL: [u32; 2] = [96, 48];
 
-/// Bytes of a sector of memory. Strips begin at sectors.
-const SECTOR: u32 = 32;
+/// Bits of large sums beyond 32.
+const BEYOND: u32 = 5;
 
 /// Plans blocks of one warp or of several.
 pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
-    let (out, shape) = (window.out, problem.shape);
-    let [width, window_x] = [shape.width, problem.width];
+    let shape = problem.shape;
+    let window_x = problem.width;
     let large = is_large(problem.samples(), if problem.src == PixelType::U8 { 255 } else { 65_535 });
     let several = match (problem.src, shape.channels) {
         _ if problem.src != problem.dst => None,
@@ -55,63 +47,22 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
     let Some(division) = Division::of(problem.samples(), problem.src.size_bytes() as u32) else {
         return Err(variant.refused(format!("means over {} pixels", problem.samples())));
     };
-    // Bytes per pixel, and pixels per vector.
-    let pixel = problem.src.size_bytes() as u32 * shape.channels;
-    let vector = PREFIX_VECTOR / pixel;
-    if width < window_x + 2 * vector {
-        return Err(variant.refused(format!("windows of {window_x} pixels in rows of {width}")));
-    }
+    let prefix = Prefix::of(shape, problem.src, window, [window_x, problem.height], problem.border)
+        .map_err(|windows| variant.refused(windows))?;
     let gray = (problem.src, shape.channels) == (PixelType::U8, 1);
     let Tuning { rows, residents } =
         machine.tuning.unwrap_or(Tuning { rows: 32, residents: if window_x < WIDEST / 2 { 1 } else { 4 } });
     // Gray bytes have both kinds of blocks: the preferred one if rows allow it.
-    let one = (gray && window_x <= WIDEST).then_some(("means", 1));
+    let one = (gray && window_x <= WIDEST).then_some(Kind { stage: "means", warps: 1, tall: u32::MAX });
+    let several = Kind { stage: several.0, warps: several.1, tall: TALL[problem.src.size_bytes() - 1] };
     let kinds = if residents == 1 { [one, Some(several)] } else { [Some(several), one] };
-    let mut divided = format!("windows of {window_x} pixels");
-    let strips = kinds.into_iter().flatten().find_map(|(stage, warps)| {
-        // With one strip more than is needed, none may read both ends of a row.
-        let strips = Strips::of(problem, warps, &window)?;
-        let strips = [0, 1].map(|more| strips.with(strips.count + more, window.out.width));
-        let found = strips.into_iter().find(|strips| !strips.divide_a_vector());
-        if found.is_none() {
-            divided = format!("rows of {width} pixels, whose both ends a block reads");
-        }
-        found.map(|strips| (stage, warps, strips))
-    });
-    let Some((stage, warps, strips)) = strips else { return Err(variant.refused(divided)) };
-    // Two blocks share the rows of a strip at the edges; not if rows are not aligned, since then no strip is faster
-    // than those at the edges, nor if blocks have several warps, since then at most two per block are at the edges.
-    let edges = if width.is_multiple_of(vector) && warps == 1 { strips.edges() } else { [0; 2] };
-    let Strips { count: strips, outputs, .. } = strips;
-    let has_chunks = warps > 1 && problem.height >= TALL[problem.src.size_bytes() - 1];
-    let multiple = if has_chunks { WINDOWS_CHUNK } else { 2 };
-    let rows = rows.min(out.height).max(2).next_multiple_of(multiple);
-    let blocks = [strips + edges[0] + edges[1], out.height.div_ceil(rows)];
-    let chunks = if has_chunks { (blocks[1] - 1) * rows / WINDOWS_CHUNK + problem.height / WINDOWS_CHUNK } else { 0 };
+    let (stage, grid) =
+        prefix.grid(kinds.into_iter().flatten(), |_, _| rows).map_err(|windows| variant.refused(windows))?;
     let kernel = super::find(problem, variant, stage, problem.src.element(), problem.dst.element())?;
-    let samples = shape.row_samples() as u32;
-    let of_vector = vector * shape.channels;
+    // Samples of i16 are summed as the u16 that are 32768 larger.
+    let constant = grid.params.constant ^ if problem.src == PixelType::I16 { 0x8000_8000 } else { 0 };
     let params = PrefixParams {
-        totals: if chunks > 0 { 2 } else { 0 },
-        totals_step: 0,
-        totals_pitch: samples.next_multiple_of(of_vector),
-        chunks,
-        row_stride: samples,
-        row_samples: samples,
-        width,
-        height: shape.height,
-        out_width: out.width,
-        out_height: out.height,
-        window_x,
-        window_y: problem.height,
-        origin_x: window.origin_x,
-        origin_y: window.origin_y,
-        outputs,
-        strips,
-        edges,
-        rows,
-        border: problem.border.mode_of(problem.src).0 as u32,
-        constant: repeated(problem.src, problem.border.mode_of(problem.src).1),
+        constant,
         count: problem.samples() as u32,
         bias: (problem.samples() / 2) as u32,
         multiplier: division.multiplier,
@@ -119,6 +70,7 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
         corrected: division.corrected as u32,
         shift: division.shift,
         halves: problem.samples().is_multiple_of(2) as u32,
+        ..grid.params
     };
     let launch = |kernel: apron_abi::Kernel, blocks, dst| Launch {
         kernel,
@@ -131,83 +83,15 @@ pub(super) fn plan(problem: &BoxFilter, variant: &Variant, machine: &Machine) ->
         taps: [].into(),
     };
     let (mut buffers, mut launches) = (super::buffers(problem, &window), Vec::new());
-    if chunks > 0 {
+    if params.chunks > 0 {
         let totals = super::find(problem, variant, "totals", problem.src.element(), ElementType::U32)?;
-        let elems = chunks as u64 * params.totals_pitch as u64;
+        let elems = params.chunks as u64 * params.totals_pitch as u64;
         buffers.push(Buffer { role: Role::Scratch, element: ElementType::U32, elems });
-        let vectors = params.totals_pitch / of_vector;
-        launches.push(launch(totals, [vectors.div_ceil(PREFIX_TOTALS), chunks], 2));
+        let vectors = params.totals_pitch / (PREFIX_VECTOR / problem.src.size_bytes() as u32);
+        launches.push(launch(totals, [vectors.div_ceil(PREFIX_TOTALS), params.chunks], 2));
     }
-    launches.push(launch(kernel, blocks, 1));
+    launches.push(launch(kernel, grid.blocks, 1));
     Ok((buffers, launches))
-}
-
-/// How the columns of the output are divided into strips of equal width. All numbers are in pixels.
-#[derive(Clone, Copy)]
-struct Strips {
-    count: u32,
-    /// Output columns per strip.
-    outputs: u32,
-    /// Input column of the first window's first pixel.
-    origin: i32,
-    /// Input width, and width of the windows.
-    sizes: [u32; 2],
-    /// Pixels per vector, and per sector of memory.
-    vector: u32,
-    sector: u32,
-}
-
-impl Strips {
-    /// Returns the strips for blocks of `warps` warps; none if the windows leave too few outputs.
-    fn of(problem: &BoxFilter, warps: u32, window: &Window) -> Option<Strips> {
-        let pixel = problem.src.size_bytes() as u32 * problem.shape.channels;
-        let (vector, sector) = (PREFIX_VECTOR / pixel, SECTOR / pixel);
-        let strip = LANES * warps * vector;
-        // The first window may start anywhere in a vector.
-        let room = strip.saturating_sub(problem.width + vector) / sector * sector;
-        if room < strip / FEWEST {
-            return None;
-        }
-        let (count, sizes) = (window.out.width.div_ceil(room), [problem.shape.width, problem.width]);
-        Some(Strips { count, outputs: room, origin: window.origin_x, sizes, vector, sector })
-    }
-
-    /// Returns `count` strips of equal width for `width` output columns, or less if they are fewer sectors.
-    fn with(self, count: u32, width: u32) -> Strips {
-        let outputs = width.div_ceil(count).next_multiple_of(self.sector);
-        Strips { count: width.div_ceil(outputs), outputs, ..self }
-    }
-
-    /// Returns the first input column of a strip, and the column behind its last.
-    fn columns(&self, strip: u32) -> [i32; 2] {
-        let first = (strip * self.outputs) as i32 + self.origin;
-        [first, first + (self.outputs + self.sizes[1]) as i32]
-    }
-
-    /// Returns whether an edge of the image divides a vector. Vectors are aligned to the right edge in strips where one
-    /// could contain it; no vector may then contain the left edge.
-    fn divide_a_vector(&self) -> bool {
-        let (width, vector) = (self.sizes[0] as i32, self.vector as i32);
-        (0..self.count).map(|strip| self.columns(strip)).any(|[first, end]| {
-            end + vector > width && width % vector != 0 && (width - first + vector - 1) / vector * vector > width
-        })
-    }
-
-    /// Returns the number of strips that read columns left of the image, and of others that read columns right of it.
-    fn edges(&self) -> [u32; 2] {
-        let before = (0..self.count).take_while(|&strip| self.columns(strip)[0] < 0).count() as u32;
-        let is_behind = |strip: &u32| self.columns(*strip)[1] > self.sizes[0] as i32;
-        [before, (before..self.count).rev().take_while(is_behind).count() as u32]
-    }
-}
-
-/// Returns a word full of a constant's bits; those of an i16 with the opposite sign bit, as its samples are summed.
-fn repeated(pixel: PixelType, constant: f64) -> u32 {
-    match pixel {
-        PixelType::U8 => constant as u32 * 0x0101_0101,
-        PixelType::I16 => (constant as i32 + 32768) as u32 * 0x0001_0001,
-        _ => constant as u32 * 0x0001_0001,
-    }
 }
 
 /// Returns whether sums of `count` samples up to `most`, and half of `count`, need more than 32 bits.
@@ -265,6 +149,7 @@ fn selector(byte: u32, size: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::plan;
+    use apron_abi::WINDOWS_CHUNK;
     use apron_core::{Border, Extent, Problem, Shape};
 
     fn planned(shape: Shape, [width, height]: [u32; 2]) -> Result<([u32; 2], PrefixParams)> {

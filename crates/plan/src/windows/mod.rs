@@ -1,5 +1,9 @@
 //! Recipes of windows of integers, whose sums slide: what box filters and local deviations share.
 
+mod prefix;
+
+pub(crate) use prefix::{Kind, Prefix};
+
 use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::Variant;
@@ -89,30 +93,55 @@ impl Windows {
             out_high,
             tile,
         };
-        let launch = |kernel, blocks, shared_bytes, dst| Launch {
-            kernel,
-            blocks,
-            shared_bytes,
-            reserved_bytes: 0,
-            src: 0,
-            dst,
-            params: Params::SlidingParams(params),
-            taps: [].into(),
-        };
         let mut buffers = vec![
             Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
             Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
         ];
         let mut launches = Vec::new();
         if chunks > 0 {
-            let samples = self.shape.row_samples() as u32;
-            let totals = self.kernel(variant, "totals", sums)?;
-            let elems = self.terms(kernel) as u64 * chunks as u64 * samples as u64;
-            buffers.push(Buffer { role: Role::Scratch, element: sums, elems });
-            launches.push(launch(totals, [samples.div_ceil(WINDOWS_BLOCK * WINDOWS_QUAD), chunks], 0, 2));
+            let (buffer, launch) = self.totals(self.kernel(variant, "totals", sums)?, self.terms(kernel), chunks);
+            buffers.push(buffer);
+            launches.push(launch);
         }
-        launches.push(launch(kernel, blocks, tile.bytes, 1));
+        launches.push(Launch {
+            kernel,
+            blocks,
+            shared_bytes: tile.bytes,
+            reserved_bytes: 0,
+            src: 0,
+            dst: 1,
+            params: Params::SlidingParams(params),
+            taps: [].into(),
+        });
         Ok((buffers, launches))
+    }
+
+    /// Returns the launch that sums each column by chunks of rows, for each of `terms` terms, and its buffer, the recipe's
+    /// third.
+    pub(crate) fn totals(&self, kernel: Kernel, terms: u32, chunks: u32) -> (Buffer, Launch) {
+        let (element, samples) = (kernel.facts().dst, self.shape.row_samples() as u32);
+        let params = SlidingParams {
+            row_stride: samples,
+            chunks,
+            constant: self.border.1 as i32,
+            border: self.border.0 as u32,
+            width: self.shape.width,
+            height: self.shape.height,
+            channels: self.shape.channels,
+            origin_y: self.window.origin_y,
+            ..SlidingParams::default()
+        };
+        let launch = Launch {
+            kernel,
+            blocks: [samples.div_ceil(WINDOWS_BLOCK * WINDOWS_QUAD), chunks],
+            shared_bytes: 0,
+            reserved_bytes: 0,
+            src: 0,
+            dst: 2,
+            params: Params::SlidingParams(params),
+            taps: [].into(),
+        };
+        (Buffer { role: Role::Scratch, element, elems: (terms * chunks) as u64 * samples as u64 }, launch)
     }
 
     fn kernel(&self, variant: &Variant, stage: &str, dst: ElementType) -> Result<Kernel> {

@@ -1,38 +1,38 @@
 //! Vectors of 16 bytes of the image's rows: where the border finds them, how they are loaded, and in which order.
 
 use crate::device::{Device, Global};
-use apron_abi::{BorderMode, ElementType, PrefixParams, Sample, PREFIX_VECTOR};
+use apron_abi::{BorderMode, PrefixParams, Sample, PREFIX_VECTOR};
 
 /// Bytes per vector.
-pub(super) const BYTES: usize = PREFIX_VECTOR as usize;
+pub(crate) const BYTES: usize = PREFIX_VECTOR as usize;
 /// Words per vector.
-pub(super) const WORDS: usize = BYTES / 4;
+pub(crate) const WORDS: usize = BYTES / 4;
 /// Stands for a row of the constant.
 const NONE: u32 = u32::MAX;
 
 /// The samples of a vector, packed.
-pub(super) type Vector = [u32; WORDS];
+pub(crate) type Vector = [u32; WORDS];
 
 /// Where the border map finds the pixels of a vector in a row of the image.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// The first pixel of the vector of the image that is loaded.
-    pub(super) pixel: u32,
+    pub(crate) pixel: u32,
     /// Whether the pixels come in the opposite order.
-    pub(super) backward: bool,
+    pub(crate) backward: bool,
     /// Whether all pixels are copies of the first one, in this order.
-    pub(super) alike: bool,
+    pub(crate) alike: bool,
     /// Whether the pixels are the constant.
-    pub(super) constant: bool,
+    pub(crate) constant: bool,
 }
 
 impl Place {
-    pub(super) const CONSTANT: Place = Place { pixel: 0, backward: false, alike: false, constant: true };
+    pub(crate) const CONSTANT: Place = Place { pixel: 0, backward: false, alike: false, constant: true };
 
     /// Returns the place of the `vector` pixels from `column` on, in rows of `width` pixels. The vector lies entirely
     /// inside or entirely outside the row.
     #[inline(always)]
-    pub(super) fn of(column: i32, width: i32, vector: i32, border: BorderMode) -> Place {
+    pub(crate) fn of(column: i32, width: i32, vector: i32, border: BorderMode) -> Place {
         let is_left = column < 0;
         let of = |pixel: i32| Place { pixel: pixel as u32, backward: false, alike: false, constant: false };
         if !is_left && column < width {
@@ -56,46 +56,46 @@ impl Place {
 /// A vector as it was loaded: the aligned words that contain its samples, and the number of bytes before the first
 /// sample in the first word.
 #[derive(Clone, Copy)]
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     words: [u32; WORDS + 1],
     before: u32,
 }
 
 impl Loaded {
-    pub(super) const ZEROS: Loaded = Loaded { words: [0; WORDS + 1], before: 0 };
+    pub(crate) const ZEROS: Loaded = Loaded { words: [0; WORDS + 1], before: 0 };
 }
 
 /// The image, and its border.
 #[derive(Clone, Copy)]
-pub(super) struct Image<'p, D, I> {
-    pub(super) d: D,
-    pub(super) p: &'p PrefixParams,
-    pub(super) src: Global<I>,
+pub(crate) struct Image<'p, D, I> {
+    pub(crate) d: D,
+    pub(crate) p: &'p PrefixParams,
+    pub(crate) src: Global<I>,
     /// Bytes per pixel, a constant.
-    pub(super) pixel: u32,
+    pub(crate) pixel: u32,
+    /// The sign bits of samples in a word, a constant: 0, or those of i16 that are taken as the u16 that are 32768 larger.
+    pub(crate) signs: u32,
 }
 
 impl<D: Device, I: Sample> Image<'_, D, I> {
     /// Bytes per sample.
     const SIZE: u32 = I::TYPE.size_bytes();
-    /// The sign bits of samples: i16 are summed as the u16 that are 32768 larger.
-    pub(super) const SIGNS: u32 = if matches!(I::TYPE, ElementType::I16) { 0x8000_8000 } else { 0 };
 
     #[inline(always)]
-    pub(super) fn border(self) -> BorderMode {
+    pub(crate) fn border(self) -> BorderMode {
         BorderMode::from_u32(self.p.border)
     }
 
     /// Returns whether every row begins at a multiple of a vector.
     #[inline(always)]
-    pub(super) fn has_vectors(self) -> bool {
+    pub(crate) fn has_vectors(self) -> bool {
         let pitch = self.p.row_stride * Self::SIZE;
         (self.src.address as u32 | pitch).is_multiple_of(BYTES as u32)
     }
 
     /// Returns the image row that replaces row `y`; [`NONE`] for the constant.
     #[inline(always)]
-    pub(super) fn mapped(self, y: i32) -> u32 {
+    pub(crate) fn mapped(self, y: i32) -> u32 {
         if (y as u32) < self.p.height {
             return y as u32;
         }
@@ -110,10 +110,10 @@ impl<D: Device, I: Sample> Image<'_, D, I> {
     /// # Safety
     /// The row has these samples.
     #[inline(always)]
-    pub(super) unsafe fn load(self, y: u32, first: u32, plain: bool) -> Loaded {
+    pub(crate) unsafe fn load(self, y: u32, first: u32, plain: bool) -> Loaded {
         if y == NONE {
             // The signs are those of loaded samples.
-            return Loaded { words: [self.p.constant ^ Self::SIGNS; WORDS + 1], before: 0 };
+            return Loaded { words: [self.p.constant ^ self.signs; WORDS + 1], before: 0 };
         }
         // SAFETY: the caller's promise.
         unsafe { self.load_inside(y, first, plain) }
@@ -124,7 +124,7 @@ impl<D: Device, I: Sample> Image<'_, D, I> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub(super) unsafe fn load_inside(self, y: u32, first: u32, plain: bool) -> Loaded {
+    pub(crate) unsafe fn load_inside(self, y: u32, first: u32, plain: bool) -> Loaded {
         let start = self.src.address + (first * Self::SIZE) as u64;
         let address = start + y as u64 * (self.p.row_stride * Self::SIZE) as u64;
         // SAFETY: the caller's promise.
@@ -168,7 +168,7 @@ impl<D: Device, I: Sample> Image<'_, D, I> {
 
     /// Returns the words of a vector that lies in the image, in the image's order.
     #[inline(always)]
-    pub(super) fn words(self, Loaded { words, before }: Loaded, plain: bool) -> Vector {
+    pub(crate) fn words(self, Loaded { words, before }: Loaded, plain: bool) -> Vector {
         let mut vector = [0; WORDS];
         for k in 0..WORDS {
             // Vectors of pixels of whole words begin at words.
@@ -176,14 +176,14 @@ impl<D: Device, I: Sample> Image<'_, D, I> {
                 true => words[k],
                 false => ((words[k] as u64 | (words[k + 1] as u64) << 32) >> (before * 8)) as u32,
             };
-            vector[k] = word ^ Self::SIGNS;
+            vector[k] = word ^ self.signs;
         }
         vector
     }
 
     /// Returns the words of a vector of pixels of `channels` samples, in the order of its place.
     #[inline(always)]
-    pub(super) fn ordered(self, vector: Vector, channels: usize, place: Place) -> Vector {
+    pub(crate) fn ordered(self, vector: Vector, channels: usize, place: Place) -> Vector {
         // Selectors of `pick_at`, for a word given twice: pixels in order; in the opposite order; the first, or the
         // last pixel as often as the word has room.
         let [forward, backward, first, last] = match channels as u32 * Self::SIZE {

@@ -1,5 +1,7 @@
 //! Recipes of the local standard deviation.
 
+mod prefix;
+
 use crate::examples::{limit, shape};
 use crate::kernels;
 use crate::recipe::Steps;
@@ -20,8 +22,8 @@ fn tiled(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Ste
     if size[0].max(size[1]) > LOCAL_SIDE {
         return Err(variant.refused(format!("windows of {}x{} pixels", size[0], size[1])));
     }
-    let (src, dst, out) = (problem.src.element(), problem.dst.element(), windows.window.out);
-    let kernel = kernels::find(variant.name, "", src, dst)
+    let (src, out) = (problem.src.element(), windows.window.out);
+    let kernel = kernels::find(variant.name, "", src, problem.dst.element())
         .ok_or_else(|| variant.refused(format!("{} to {} pixels", problem.src, problem.dst)))?;
     let shared_bytes = LocalTile::of(out.channels, size, src.size_bytes()).bytes;
     if shared_bytes > machine.shared_bytes {
@@ -37,11 +39,7 @@ fn tiled(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Ste
         params: Params::OrderedParams(windows.ordered_params()),
         taps: [].into(),
     };
-    let buffers = vec![
-        Buffer { role: Role::Input, element: src, elems: problem.shape.samples() },
-        Buffer { role: Role::Output, element: dst, elems: out.samples() },
-    ];
-    Ok((buffers, vec![launch]))
+    Ok((buffers(problem, &windows), vec![launch]))
 }
 
 /// Plans integer windows with sliding sums.
@@ -52,6 +50,13 @@ fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<S
     // Where 32 bits suffice, bytes are summed as differences from 128.
     let most = if problem.src == PixelType::U8 { 128.0f64 } else { 65536.0 };
     windows(problem, most)?.slide(variant, machine)
+}
+
+fn buffers(problem: &LocalStd, windows: &Windows) -> Vec<Buffer> {
+    vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: windows.window.out.samples() },
+    ]
 }
 
 /// Returns the windows of a problem whose samples, less any offset, have magnitudes up to `most`.
@@ -79,9 +84,22 @@ fn small(pixel: PixelType, side: u32) -> LocalStd {
     LocalStd { shape: shape(20, 3), src: pixel, dst: pixel, width: side, height: side, border, extent }
 }
 
-// Not swept: windows slide if their sums are exact; other windows are summed in order, small ones in one launch.
+/// A problem in rows of 320 pixels of one channel.
+fn gray(pixel: PixelType, side: u32) -> LocalStd {
+    let (border, extent) = (Border::Wrap, Extent::Same);
+    LocalStd { shape: shape(320, 1), src: pixel, dst: pixel, width: side, height: side, border, extent }
+}
+
+// Not swept: windows of integers go by prefix sums where these have room, else they slide if their sums are exact; other
+// windows are summed in order, small ones in one launch.
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
+        ..Variant::new("local-prefix", Family::Local, "gray u8, u16 and i16 pixels to the same", &For(prefix::plan))
+            .examples(|| vec![limit(gray(PixelType::I16, 9), gray(PixelType::I16, 257))])
+            .unswept()
+    },
+    Variant {
+        rank: 2,
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
         ..Variant::new("local-sliding", Family::Local, "integers", &For(sliding))
             .examples(|| vec![limit(deviation(PixelType::I16), deviation(PixelType::F32))])
