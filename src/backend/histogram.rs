@@ -45,6 +45,9 @@ impl Backend {
         if let Some(found) = roi.as_ref().map(Source::pixel_type).filter(|pixel| *pixel != PixelType::U8) {
             return Err(Error::PixelType { operation: OPERATION, found, expected: "u8 in the ROI mask".into() });
         }
+        if let Some(counted) = self.in_range(source, counting, choice)? {
+            return Ok(counted);
+        }
         if let Some(computed) = self.as_computed(source, Some(binning.last()))? {
             let binning = binning.of_type(src);
             let counting =
@@ -121,6 +124,37 @@ impl Backend {
                 self.between_edges(source, bins, None, *per_channel, choice)
             }
             _ => self.by_cells(source, counting, choice),
+        }
+    }
+
+    /// Counts integers of 32 bits in bins of one integer each, if kernels can; other samples are not counted.
+    fn in_range(
+        &self,
+        source: &Source<'_>,
+        Counting { binning, per_channel, roi, .. }: &Counting<'_>,
+        choice: &Choice<'_>,
+    ) -> Result<Option<DeviceHistogram>> {
+        let (shape, src) = (source.shape(), source.pixel_type());
+        let is_free = choice.variant.is_none_or(|variant| variant == "histogram-slices");
+        if !matches!(src, PixelType::I32 | PixelType::U32)
+            || !is_free
+            || self.machine().is_none()
+            || binning.seeks_range(src)
+        {
+            return Ok(None);
+        }
+        let edges = binning.fixed_edges(src)?;
+        let (masked, edges_of) = (roi.is_some(), Some(edges.clone()));
+        let problem = CellHistogram { shape, src, edges: edges_of, per_channel: *per_channel, masked };
+        if problem.in_range().is_none() {
+            return Ok(None);
+        }
+        match self.count(problem, source, None, choice) {
+            Ok((written, made)) => {
+                Ok(Some(DeviceHistogram { counts: Counts::OfBins { edges, channels: 1, written }, made }))
+            }
+            Err(Error::Unsupported { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

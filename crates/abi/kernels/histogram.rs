@@ -71,6 +71,8 @@ fn rows() -> Vec<Row> {
         let body = format!("histogram::Values<histogram::{body}>");
         rows.push(slices("slices", stage, [src, "u32"], body, "HistogramValuesParams"));
     }
+    let body = "histogram::Values<histogram::InRange>".into();
+    rows.push(slices("slices", "range", ["u32", "u32"], body, "HistogramValuesParams"));
     let bins = kernel("slices", "bins", ["f64", "f32"], "histogram::Places", "HistogramPlacesParams");
     // The taps are the edges of the bins.
     rows.push(bins.taps("Global").block("[BINS_BLOCK, 1]"));

@@ -57,7 +57,8 @@ pub struct CellHistogram {
     pub shape: Shape,
     /// Sample type of the input.
     pub src: PixelType,
-    /// The bins' edges for f32. Integers are counted by value: 256 or 65536 cells, the least value first.
+    /// The bins' edges for f32, and for integers of 32 bits, whose bins hold an integer each. Other integers are counted by
+    /// value: 256 or 65536 cells, the least value first.
     pub edges: Option<Edges>,
     /// Whether channels are counted separately.
     pub per_channel: bool,
@@ -69,6 +70,16 @@ impl CellHistogram {
     /// Returns the number of channels counted separately.
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
+    }
+
+    /// Returns the first integer and the number of integers, for integers of 32 bits: their bins have whole numbers as
+    /// edges, one after the other, which are all of the samples' type.
+    pub fn in_range(&self) -> Option<(i64, u32)> {
+        let (least, largest) = self.src.limits().filter(|_| matches!(self.src, PixelType::I32 | PixelType::U32))?;
+        let edges = self.edges.as_ref().filter(|_| self.channels() == 1 && !self.masked)?.values();
+        let (low, high) = (*edges.first()?, *edges.last()?);
+        let whole = low.fract() == 0.0 && edges.windows(2).all(|edges| edges[1] - edges[0] == 1.0);
+        (whole && low >= least as f64 && high <= largest as f64).then(|| (low as i64, edges.len() as u32 - 1))
     }
 
     /// Returns the number of counts per channel.

@@ -159,40 +159,46 @@ pub(crate) fn histogram<'py>(
     Ok(numbers(py, sums))
 }
 
-/// Counts each value of the type of integers of 8 or 16 bits on a GPU. Waits for the counts.
+/// Counts integers on a GPU by value: those of 8 or 16 bits from the least of their type on, those of 32 bits from 0 on.
+/// Waits for the counts.
 ///
 /// Parameters
 /// ----------
 /// input : array on a GPU
-/// output : array of int64 on the GPU, with a number for each value of the type, from the least on; it is written
+/// output : array of int64 on the GPU, which is written: a number for each value, for all values of a type of 8 or 16
+///     bits, and for any number of values of 32 bits
 ///
 /// Returns
 /// -------
-/// the least and the largest value that occurs
+/// the least and the largest value that was counted, and whether all were: of 32 bits, the last value is not told from the
+/// one after it
 #[pyfunction]
 pub(crate) fn count_values(
     py: Python<'_>,
     input: &Bound<'_, PyAny>,
     output: &Bound<'_, PyAny>,
-) -> PyResult<(i128, i128)> {
+) -> PyResult<(i128, i128, bool)> {
     let array = Operand::take(input)?;
     let (pixel, device) = (array.pixel(), array.device(py, None)?);
     let (Input::Device(image), Some(mut room)) = (array.input(&device)?, room(&device, Some(output))?) else {
         return Err(PyTypeError::new_err("apron: the array is on the host, but must be on a GPU"));
     };
-    let Some((least, largest)) = pixel.limits().filter(|_| pixel.size_bytes() <= 2) else {
-        let limit = "an integer type of 8 or 16 bits";
+    let Some((least, largest)) = pixel.limits().filter(|_| pixel.size_bytes() <= 4) else {
+        let limit = "an integer type of 8, 16 or 32 bits";
         return Err(PyTypeError::new_err(format!("apron: type of the array is {pixel}, but must be {limit}")));
     };
-    let count = (largest - least + 1) as usize;
-    let bins = Bins { count, range: Some((least as f64, (largest + 1) as f64)) };
-    let found = array.work(py, array.len(), || {
+    let is_wide = pixel.size_bytes() == 4;
+    let (least, count) = if is_wide { (0, room.shape().samples() as i128) } else { (least, largest - least + 1) };
+    let bins = Bins { count: count as usize, range: Some((least as f64, (least + count) as f64)) };
+    let samples = array.len() as u64;
+    let (found, total) = array.work(py, array.len(), || {
         let counted = device.histogram(&image).bins(bins).enqueue()?;
         counted.copy_into(&mut room)?;
-        counted.occupied()
+        let total = if is_wide { counted.download()?.counts().iter().sum() } else { samples };
+        Ok((counted.occupied()?, total))
     })?;
     let (first, last) = found.unwrap_or_default();
-    Ok((least + first as i128, least + last as i128))
+    Ok((least + first as i128, least + last as i128, total == samples))
 }
 
 /// Counts rows between the edges of their columns, or sums their weights, as `numpy.histogramdd`.

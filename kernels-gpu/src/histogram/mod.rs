@@ -35,7 +35,7 @@ pub use reads::Numbered;
 pub use scattered::{Scattered, Totalled};
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
-pub use values::{ByPlace, ByUpperHalf, ByValue, Placed, Values};
+pub use values::{ByPlace, ByUpperHalf, ByValue, InRange, Placed, Values};
 pub use weights::Weights;
 
 /// Returns the pixel of a sample.

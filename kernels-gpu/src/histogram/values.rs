@@ -1,5 +1,6 @@
-//! Histograms of samples whose cell is computed without a search, by slices of cells: 16-bit integers by value; f32 by
-//! the upper half of their order, or in bins of equal width. The first two may count channels separately.
+//! Histograms of samples whose cell is computed without a search, by slices of cells: 16-bit integers by value; 32-bit
+//! integers by value in a range; f32 by the upper half of their order, or in bins of equal width. Those by all values and by
+//! upper halves may count channels separately.
 //!
 //! ```text
 //! start loading 4 x 16 bytes; zero the block's counters, one per cell of one slice; barrier
@@ -66,6 +67,31 @@ macro_rules! by_value {
     )*};
 }
 by_value!(u16, i16);
+
+/// A cell per integer of a range, for integers of 32 bits with or without a sign. The last cell takes the integer after the
+/// range, too, as the last bin has both of its edges.
+pub struct InRange;
+
+impl Placed for InRange {
+    type Sample = u32;
+    const OF_WORD: usize = 1;
+    const APART: bool = false;
+
+    #[inline(always)]
+    fn of_word(word: u32, _: usize) -> u32 {
+        word
+    }
+
+    #[inline(always)]
+    unsafe fn cell<D: Device>(_: D, p: &HistogramValuesParams, first: u32, sample: u32) -> u32 {
+        // Integers below the range wrap to large numbers.
+        let cell = sample.wrapping_sub(p.low);
+        if cell > p.cells {
+            return NOWHERE;
+        }
+        first.wrapping_add(if cell == p.cells { cell - 1 } else { cell })
+    }
+}
 
 /// A cell per upper half of an f32's [order](order_of).
 pub struct ByUpperHalf;

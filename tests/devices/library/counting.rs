@@ -1,7 +1,7 @@
 //! Percentiles alone, and histograms of many bins: the same on every device and by every variant.
 
 use super::devices;
-use apron::{AnyImage, Bins, Device, DeviceName, Image, f16};
+use apron::{AnyImage, Bins, Device, DeviceName, Image, Pixel, f16};
 
 /// Returns sample `n` of a sequence with all magnitudes: random bits, without infinities and NaN.
 fn scattered(n: u32) -> f32 {
@@ -139,4 +139,55 @@ fn many_bins_are_the_same_everywhere() {
             }
         }
     }
+}
+
+/// Integers of 32 bits in bins of one integer each: the last bin has both of its edges, and others are not counted.
+#[test]
+fn integers_of_32_bits_are_counted_in_ranges() {
+    // Numbers of samples below the range, of its integers (5, 0, 7, ...) and of its upper end.
+    let check = |low: i64, bins: usize, signed: bool| {
+        let times = |n: usize| if n % 11 == 3 { 0 } else { n % 7 };
+        let mut samples: Vec<i64> = (0..bins).flat_map(|n| vec![low + n as i64; times(n)]).collect();
+        let mut expected: Vec<u64> = (0..bins).map(|n| times(n) as u64).collect();
+        let high = low + bins as i64;
+        let (least, most) = if signed { (i32::MIN as i64, i32::MAX as i64) } else { (0, u32::MAX as i64) };
+        samples.extend([high; 3]);
+        expected[bins - 1] += 3;
+        let outside = [low - 1, low - 2, high + 1, high + 100, least, most];
+        samples.extend(outside.into_iter().filter(|n| (least..=most).contains(n) && !(low..=high).contains(n)));
+        // Neighbours apart.
+        let length = samples.len();
+        let step = (1..).map(|k| 7919 + 2 * k).find(|step| gcd(*step, length) == 1).unwrap();
+        let samples: Vec<i64> = (0..length).map(|n| samples[n * step % length]).collect();
+        let binning = Bins { count: bins, range: Some((low as f64, high as f64)) };
+        let width = length as u32;
+        let image: AnyImage<'static> = match signed {
+            true => {
+                i32::into_any(Image::new(width, 1, 1, samples.iter().map(|&n| n as i32).collect::<Vec<_>>()).unwrap())
+            }
+            false => {
+                u32::into_any(Image::new(width, 1, 1, samples.iter().map(|&n| n as u32).collect::<Vec<_>>()).unwrap())
+            }
+        };
+        for device in devices() {
+            let counted = device.histogram(&image).bins(binning).enqueue().unwrap();
+            assert_eq!(counted.download().unwrap().counts(), expected, "{} {low} {bins}", device.name());
+            if matches!(device.name(), DeviceName::Gpu(_) | DeviceName::Emulator) {
+                assert_eq!(counted.report().unwrap().variant, "histogram-slices", "{low} {bins}");
+            }
+        }
+    };
+    for low in [0, -40, 100_000, i32::MIN as i64, i32::MAX as i64 - 300] {
+        check(low, 300, true);
+    }
+    for low in [0, 3_000_000_000, u32::MAX as i64 - 300] {
+        check(low, 300, false);
+    }
+    check(0, 1, true);
+    // More than one slice of counters.
+    check(-7, 70_000, true);
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

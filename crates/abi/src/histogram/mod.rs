@@ -164,8 +164,8 @@ pub struct HistogramValuesParams {
     pub slice: u32,
     /// Bins of equal width: the cells of f32 samples.
     pub spacing: Spacing,
-    /// Keeps the size a multiple of 8 bytes; 0.
-    pub reserved: u32,
+    /// The integer of the first cell, as u32, for samples of 32 bits.
+    pub low: u32,
 }
 
 /// Parameters of the kernel that counts the digits of the samples under given prefixes.

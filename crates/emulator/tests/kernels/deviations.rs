@@ -3,7 +3,7 @@
 
 use crate::means::{BORDERS, mapped};
 use crate::numbers::{Numbers, bytes_of};
-use apron_core::{Border, Extent, LocalStd, Pixel, PixelType, Problem, Shape};
+use apron_core::{Border, BoxFilter, Extent, Image, LocalStd, Pixel, PixelType, Problem, Region, Scale, Shape};
 use apron_emulator::execute;
 use apron_plan::{Machine, plan};
 
@@ -129,6 +129,56 @@ fn of_16_bits() {
             check::<i16>(&samples(&signed, [-32_768, 32_767], seed as u64), &signed, 32_767);
         }
     }
+}
+
+/// Outputs of any extent, far from the image, too: against the serial reference.
+#[test]
+fn of_any_extent() {
+    let mut numbers = Numbers(3);
+    let mut planned = [0; 2];
+    for case in 0..120 {
+        let shape = Shape::new(60 + numbers.below(120), 20 + numbers.below(20), 1).unwrap();
+        let [width, height] = [2 + numbers.below(20), 2 + numbers.below(20)];
+        let border = BORDERS[case % 5];
+        let extent = match numbers.below(3) {
+            0 => Extent::Full,
+            _ => {
+                let [x, y] = [400, 100].map(|most| numbers.below(most) as i32 - most as i32 / 2);
+                Extent::Region(Region { x, y, width: 1 + numbers.below(150), height: 1 + numbers.below(40) })
+            }
+        };
+        let pixel = [PixelType::U8, PixelType::U16][case % 2];
+        let deviation = LocalStd { shape, src: pixel, dst: pixel, width, height, border, extent };
+        let mean = BoxFilter {
+            shape,
+            src: pixel,
+            dst: pixel,
+            width,
+            height,
+            anchor: (width / 2, height / 2),
+            border,
+            scale: Scale::Mean,
+            extent,
+        };
+        let problems = [("local-prefix", Problem::from(deviation)), ("boxes-prefix", Problem::from(mean))];
+        for (n, (variant, problem)) in problems.into_iter().enumerate() {
+            let Ok(recipe) = plan(&problem, Some(variant), &Machine::EMULATED) else { continue };
+            planned[n] += 1;
+            let Problem::Filter(filter) = &problem else { unreachable!() };
+            let (input, expected) = if pixel == PixelType::U8 {
+                let samples: Vec<u8> = (0..shape.samples()).map(|_| numbers.next() as u8).collect();
+                let image = u8::into_any(Image::new(shape.width, shape.height, 1, samples.as_slice()).unwrap());
+                (samples.clone(), apron_reference::any::filter(filter, &image, None).unwrap().bytes().into_owned())
+            } else {
+                let samples: Vec<u16> = (0..shape.samples()).map(|_| numbers.next() as u16).collect();
+                let image = u16::into_any(Image::new(shape.width, shape.height, 1, samples.as_slice()).unwrap());
+                (bytes_of(&samples), apron_reference::any::filter(filter, &image, None).unwrap().bytes().into_owned())
+            };
+            let found = execute(&recipe, &input).unwrap_or_else(|fault| panic!("{variant} {filter:?}: {fault}"));
+            assert!(found == expected, "{variant} {filter:?}");
+        }
+    }
+    assert!(planned.iter().all(|&planned| planned > 30), "{planned:?}");
 }
 
 #[test]

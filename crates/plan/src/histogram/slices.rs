@@ -79,6 +79,14 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
     let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
     let samples = problem.shape.samples();
     let (each, cells) = (problem.cells() as u32, problem.cells() as u64 * apart as u64);
+    if let Some((low, each)) = problem.in_range() {
+        let counted = Cells { each, channels: 1 };
+        if counted.slices(machine).0 > MOST_SLICES {
+            return Err(variant.refused(format!("{each} integers")));
+        }
+        let kernel = Kernel::histogram_slices_range_u32_u32;
+        return values(samples, kernel, counted, (Spacing::default(), Vec::new(), low as u32), machine);
+    }
     if let (Some(edges), PixelType::F32, true) = (&problem.edges, problem.src, cells > MOST_SLICED) {
         let counted = Cells { each, channels: apart };
         if problem.masked || apart > 1 || counted.slices(machine).0 > MOST_SLICES {
@@ -89,12 +97,12 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
         if spacing.per_unit == 0.0 {
             return scattered(problem, variant, machine);
         }
-        return values(samples, Kernel::histogram_slices_places_f32_u32, counted, (spacing, lower), machine);
+        return values(samples, Kernel::histogram_slices_places_f32_u32, counted, (spacing, lower, 0), machine);
     }
     let kernel = counting(problem, variant)?;
     if !problem.masked && problem.src != PixelType::F32 {
         let counted = Cells { each, channels: apart };
-        return values(samples, kernel, counted, (Spacing::default(), Vec::new()), machine);
+        return values(samples, kernel, counted, (Spacing::default(), Vec::new(), 0), machine);
     }
     let (low, edges, last) = match (&problem.edges, problem.src.values()) {
         (Some(edges), None) => {

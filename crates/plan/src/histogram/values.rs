@@ -40,7 +40,7 @@ pub(super) fn values(
     samples: u64,
     kernel: Kernel,
     cells: Cells,
-    (spacing, edges): (Spacing, Vec<f32>),
+    (spacing, edges, low): (Spacing, Vec<f32>, u32),
     machine: &Machine,
 ) -> Result<Steps> {
     let (slices, slice) = cells.slices(machine);
@@ -53,15 +53,8 @@ pub(super) fn values(
     let src = kernel.facts().src;
     let of_read = WORDS_AT_ONCE * 4 / src.size_bytes() as u64;
     let rounds = rounds(samples, samples / of_read, rows, SLICES_BLOCK)?;
-    let params = HistogramValuesParams {
-        samples,
-        rounds,
-        channels: cells.channels,
-        cells: cells.each,
-        slice,
-        spacing,
-        reserved: 0,
-    };
+    let params =
+        HistogramValuesParams { samples, rounds, channels: cells.channels, cells: cells.each, slice, spacing, low };
     let counting = Launch {
         blocks: [rows, slices],
         shared_bytes: slice * 4,
@@ -107,7 +100,7 @@ pub fn ranks(shape: Shape, channels: u32, ranks: &[u64], machine: &Machine) -> R
     if all as usize > most_ranks(channels, machine) {
         return Err(unsupported(OPERATION, format!("{all} ranks at once"), "find fewer"));
     }
-    let (cells, none) = (Cells { each: UPPER_HALVES, channels }, (Spacing::default(), Vec::new()));
+    let (cells, none) = (Cells { each: UPPER_HALVES, channels }, (Spacing::default(), Vec::new(), 0));
     let (mut buffers, mut launches) =
         values(samples, Kernel::histogram_slices_upper_halves_f32_u32, cells, none, machine)?;
     let set_of_digits = set_words(channels * UPPER_HALVES);

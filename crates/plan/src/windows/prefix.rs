@@ -50,10 +50,16 @@ impl Prefix {
     ) -> Result<Prefix, String> {
         let prefix = Prefix { shape, src, window, size, border };
         // Vectors outside the image are copies of vectors inside.
-        match shape.width < size[0] + 2 * prefix.vector() {
-            true => Err(format!("windows of {} pixels in rows of {}", size[0], shape.width)),
-            false => Ok(prefix),
+        if shape.width < size[0] + 2 * prefix.vector() {
+            return Err(format!("windows of {} pixels in rows of {}", size[0], shape.width));
         }
+        // The border map of vectors reaches one image's width to either side.
+        let [width, vector, first] = [shape.width as i64, prefix.vector() as i64, window.origin_x as i64];
+        let end = first + window.out.width as i64 + size[0] as i64 - 1;
+        if first < vector - width || end > 2 * width - vector {
+            return Err(format!("columns {first} to {} of rows of {width} pixels", end - 1));
+        }
+        Ok(prefix)
     }
 
     /// Returns the pixels per vector.

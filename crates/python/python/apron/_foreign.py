@@ -116,8 +116,11 @@ class Foreign:
 
     def values_counted(self, least, count):
         """Returns counts of ``count`` values of an integer type of 8 or 16 bits, from ``least`` on, or of all values of the type
-        from there on if they are more; and the least and the largest value that occurs."""
+        from there on if they are more; and the least and the largest value that occurs. Of 32 bits, counts of the values from
+        0 on; none if some values are below 0 or too large for an attempt."""
         few = np.iinfo(self.dtype)
+        if few.bits > 16:
+            return None
         counts = _apron.histogram(self.given(), (few.min, few.max + 1, few.max - few.min + 1), True)
         found = counts.nonzero()[0] + few.min
         counts = np.concatenate([counts, np.zeros(max(least + count - few.max - 1, 0), counts.dtype)])
@@ -132,6 +135,10 @@ class Foreign:
             return room.native
         target[...] = room.native
         return target
+
+
+#: Values from 0 on that are counted before the largest one is known: as many, or up to the most if more are asked for.
+_ATTEMPTED, _MOST_ATTEMPTED = 1 << 14, 1 << 17
 
 
 class _OnGpu(Foreign):
@@ -182,9 +189,16 @@ class _OnGpu(Foreign):
 
     def values_counted(self, least, count):
         few = np.iinfo(self.dtype)
+        if few.bits > 16:
+            if count > _MOST_ATTEMPTED:
+                return None
+            # One more, since the last count is of two values.
+            counts = self.made((max(count, _ATTEMPTED) + 1,), np.int64)
+            low, high, are_all = _apron.count_values(self.given(), counts.given())
+            return (counts.native, low, high) if are_all and high < counts.size - 1 else None
         size = few.max - few.min + 1
         counts = type(self)(self.filled((max(size, least + count - few.min),), np.int64))
-        low, high = _apron.count_values(self.given(), (counts.address, (size,), counts.dtype, counts.stream))
+        low, high, _ = _apron.count_values(self.given(), (counts.address, (size,), counts.dtype, counts.stream))
         return counts.native[least - few.min :], low, high
 
     def extremes(self):

@@ -49,13 +49,11 @@ def _values_counted(values, weights, minlength):
     """Counts each value of an array of another library."""
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"apron: x is {values.dtype}{values.shape}, but must be integers of one axis on a GPU and in PyTorch")
-    # One pass counts all values of a small type; the counts then show which values occur.
-    is_small = values.dtype.itemsize <= 2 and weights is None and values.size
-    counts = None
-    if is_small and minlength <= MAX_BINS:
-        counts, low, high = values.values_counted(0, max(minlength, 0))
-    else:
-        low, high = values.extremes() if values.size else (0, -1)
+    # One pass counts all values of a small type, or the first ones of another; the counts then show which values occur.
+    is_small = values.dtype.itemsize <= 4 and weights is None and values.size and minlength <= MAX_BINS
+    counts, low, high = (values.values_counted(0, max(minlength, 0)) if is_small else None) or (None, 0, -1)
+    if counts is None and values.size:
+        low, high = values.extremes()
     count = max(int(high) + 1, minlength)
     if low < 0 or minlength < 0 or count > MAX_BINS:
         raise ValueError(f"apron: values are {low} to {high} and minlength is {minlength}, but must be 0 to {MAX_BINS - 1}")
