@@ -50,13 +50,16 @@ def _values_counted(values, weights, minlength):
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"apron: x is {values.dtype}{values.shape}, but must be integers of one axis on a GPU and in PyTorch")
     # One pass counts all values of a small type, or the first ones of another; the counts then show which values occur.
-    is_small = values.dtype.itemsize <= 4 and weights is None and values.size and minlength <= MAX_BINS
-    counts, low, high = (values.values_counted(0, max(minlength, 0)) if is_small else None) or (None, 0, -1)
+    is_short = values.dtype.itemsize <= 4 and weights is None and values.size and minlength <= MAX_BINS
+    counts, low, high = (values.values_counted(0, max(minlength, 0)) if is_short else None) or (None, 0, -1)
     if counts is None and values.size:
         low, high = values.extremes()
     count = max(int(high) + 1, minlength)
     if low < 0 or minlength < 0 or count > MAX_BINS:
         raise ValueError(f"apron: values are {low} to {high} and minlength is {minlength}, but must be 0 to {MAX_BINS - 1}")
+    if counts is None and is_short:
+        # The largest value is known now.
+        counts, _, _ = values.values_counted(0, count) or (None, 0, 0)
     if counts is not None:
         return counts[:count]
     if not values.size:
