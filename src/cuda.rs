@@ -73,6 +73,15 @@ impl Device {
 
     /// Returns the GPU without the two events that time the kernels of a call: [`Report::kernels`](crate::Report::kernels)
     /// is zero. Other devices are returned as they are.
+    ///
+    /// ```no_run
+    /// use apron::{Device, Image};
+    ///
+    /// let device = Device::gpu(0)?.untimed();
+    /// let blurred = device.gaussian(&Image::new(2, 1, 1, vec![0u8, 255])?, 1.0).run()?;
+    /// assert!(blurred.report()?.kernels.is_zero());
+    /// # Ok::<(), apron::Error>(())
+    /// ```
     pub fn untimed(&self) -> Device {
         match &self.backend {
             Backend::Gpu(gpu) => Device { backend: Backend::Gpu(gpu.untimed()), ..self.clone() },

@@ -2,7 +2,9 @@
 //! GPU if there is one.
 
 use apron::PixelType::{self, I16};
-use apron::{Border, Borders, Device, Extent, Formula, Image, Mask, Method, Region, Result, Shape, Source, f16};
+use apron::{
+    Border, Borders, Device, DeviceName, Extent, Formula, Image, Mask, Method, Region, Result, Shape, Source, f16,
+};
 use apron_testkit::gpu_or_skip;
 
 fn devices() -> Vec<Device> {
@@ -146,6 +148,20 @@ fn counts_are_copied_into_images_of_their_device() -> Result<()> {
         }
         assert_eq!(device.extremes(&floats)?, (0.0, 9.0), "{}", device.name());
         assert_eq!(device.histogram(&words).bins(65536).range(0.0, 65536.0).enqueue()?.occupied()?, Some((0, 34305)));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_handle_without_timers_has_the_same_results() -> Result<()> {
+    let image = Image::from_fn(50, 40, 1, |x, y, _| (x * 7 + y) as u8)?;
+    for device in devices() {
+        let [timed, untimed] = [device.clone(), device.untimed()].map(|device| device.gaussian(&image, 1.0).run());
+        let [timed, untimed] = [timed?, untimed?];
+        assert!(timed.download::<u8>()? == untimed.download::<u8>()?, "{}", device.name());
+        if let DeviceName::Gpu(_) = device.name() {
+            assert!(!timed.report()?.kernels.is_zero() && untimed.report()?.kernels.is_zero());
+        }
     }
     Ok(())
 }

@@ -155,9 +155,9 @@ def separable(rng):
     if verb == "box":
         taps_y, taps_x = (np.full(side, 1 / side, np.float32) for side in size)
         dyadic = all(side & (side - 1) == 0 for side in size)
-        # Means of bytes are exact, and of 16 bits over more than 17 samples on a side; beside a constant that is no sample they
+        # Means of bytes are exact, and of 16 bits over more than 7 samples on a side; beside a constant that is no sample they
         # have taps.
-        exact_type = dtype == "u8" or (dtype in ("u16", "i16") and max(size) > 17)
+        exact_type = dtype == "u8" or (dtype in ("u16", "i16") and max(size) > 7)
         if exact_type and (border != "constant" or is_sample(value, dtype)):
             return exact_mean(options, image, size, outside, out_type, rng, dtype)
         square = size[0] == size[1] and rng.random() < 0.5
