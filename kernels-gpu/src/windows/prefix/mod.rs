@@ -53,7 +53,7 @@ pub trait WindowSums<I: Sample, const C: usize, const W: u32>: Sized {
     type Before: Copy;
     /// What a lane keeps of its prefix sums for the windows' starts.
     type Starts: Copy;
-    /// The sign bits that samples are loaded with the opposite of: see [`Image`].
+    /// The sign bits of a word of samples, if these are taken with the opposite sign bit; otherwise 0.
     const SIGNS: u32;
     /// Whether the thread's number is opaque to the compiler: addresses derived from it are computed again per row. Kept in
     /// registers, they might exceed the limit of 128 registers per thread.
@@ -64,7 +64,7 @@ pub trait WindowSums<I: Sample, const C: usize, const W: u32>: Sized {
     /// Returns the column sums for the output row above the block's first, `first_row`: of the rows from `top` on.
     ///
     /// # Safety
-    /// The launch is as the [module](self) says, and the calls come in the order of [`Strip::march`].
+    /// The launch is as the module says, and the calls come in the order of `Strip::march`.
     unsafe fn first<D: Device>(strip: &Strip<D, I, Self, C, W>, first_row: u32, top: i32) -> Self::Columns;
     /// Adds the row that enters the windows to the column sums, and subtracts the row that leaves. Returns the sums of
     /// all columns of the warp before this lane's vector, and stores the totals of the warp.
