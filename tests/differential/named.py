@@ -382,15 +382,15 @@ def local_mean(rng, verb):
 
 def local_std(rng, verb):
     size = tuple(int(side) for side in rng.integers(1, 12, 2))
-    problem = None
+    given = {}
     if rng.random() < 0.4:
         # Gray integers to the same, in rows wider than the window by 32 and more; some windows are tall.
         if rng.random() < 0.2:
             size = (int(rng.integers(48, 60)), size[1])
         shape = (size[0] + int(rng.integers(0, 30)), size[1] + 32 + int(rng.integers(0, 500 if rng.random() < 0.3 else 60)))
         dtype = str(rng.choice(["u8", "u16", "i16"]))
-        problem = Problem(rng, size, [dtype], dtype, shape)
-    problem = problem or Problem(rng, size)
+        given = {"out_types": [dtype], "dtype": dtype, "shape": shape}
+    problem = Problem(rng, size, **given)
     square = size[0] == size[1] and rng.random() < 0.5
     options = {"size": str(size[0]) if square else f"{size[1]}x{size[0]}"}
 

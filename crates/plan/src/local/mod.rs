@@ -7,7 +7,7 @@ use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
 use crate::windows::Windows;
-use crate::{Buffer, Launch, Machine, Role};
+use crate::{Launch, Machine};
 use apron_abi::{ElementType, Family, LOCAL_ROWS, LOCAL_SIDE, LocalTile, Params, local_columns};
 use apron_core::{Border, Extent, LocalStd, PixelType, Result};
 
@@ -39,7 +39,7 @@ fn tiled(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Ste
         params: Params::OrderedParams(windows.ordered_params()),
         taps: [].into(),
     };
-    Ok((buffers(problem, &windows), vec![launch]))
+    Ok((windows.buffers(), vec![launch]))
 }
 
 /// Plans integer windows with sliding sums.
@@ -50,13 +50,6 @@ fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<S
     // Where 32 bits suffice, bytes are summed as differences from 128.
     let most = if problem.src == PixelType::U8 { 128.0f64 } else { 65536.0 };
     windows(problem, most)?.slide(variant, machine)
-}
-
-fn buffers(problem: &LocalStd, windows: &Windows) -> Vec<Buffer> {
-    vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
-        Buffer { role: Role::Output, element: problem.dst.element(), elems: windows.window.out.samples() },
-    ]
 }
 
 /// Returns the windows of a problem whose samples, less any offset, have magnitudes up to `most`.

@@ -70,7 +70,7 @@ pub(super) fn plan(problem: &LocalStd, variant: &Variant, machine: &Machine) -> 
         ..grid.params
     };
     let windows = super::windows(problem, if src == PixelType::U8 { 128.0 } else { 65536.0 })?;
-    let (mut buffers, mut launches) = (super::buffers(problem, &windows), Vec::new());
+    let (mut buffers, mut launches) = (windows.buffers(), Vec::new());
     if params.chunks > 0 {
         let sums = if src == PixelType::U8 { ElementType::U32 } else { ElementType::U64 };
         let totals = kernels::find("local-sliding", "totals", src.element(), sums).expect("it has all integers");

@@ -63,23 +63,14 @@ impl Windows {
             [0; 2]
         };
         let params = SlidingParams {
-            row_stride: self.shape.row_samples() as u32,
             factor,
             divisor,
             totals: if chunks > 0 { 2 } else { 0 },
-            totals_step: 0,
-            chunks,
-            constant: self.border.1 as i32,
-            border: self.border.0 as u32,
-            width: self.shape.width,
-            height: self.shape.height,
             out_width: out.width,
             out_height: out.height,
-            channels: out.channels,
             window_x: self.size[0],
             window_y: self.size[1],
             origin_x: self.window.origin_x,
-            origin_y: self.window.origin_y,
             rows,
             // A mean over an odd number of samples is never halfway between two integers: it is at
             // least 1 / (2 n) away.
@@ -92,12 +83,9 @@ impl Windows {
             out_low,
             out_high,
             tile,
+            ..self.by_columns(chunks)
         };
-        let mut buffers = vec![
-            Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
-            Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
-        ];
-        let mut launches = Vec::new();
+        let (mut buffers, mut launches) = (self.buffers(), Vec::new());
         if chunks > 0 {
             let (buffer, launch) = self.totals(self.kernel(variant, "totals", sums)?, self.terms(kernel), chunks);
             buffers.push(buffer);
@@ -116,12 +104,18 @@ impl Windows {
         Ok((buffers, launches))
     }
 
-    /// Returns the launch that sums each column by chunks of rows, for each of `terms` terms, and its buffer, the recipe's
-    /// third.
-    pub(crate) fn totals(&self, kernel: Kernel, terms: u32, chunks: u32) -> (Buffer, Launch) {
-        let (element, samples) = (kernel.facts().dst, self.shape.row_samples() as u32);
-        let params = SlidingParams {
-            row_stride: samples,
+    /// Returns the input and the output.
+    pub(crate) fn buffers(&self) -> Vec<Buffer> {
+        vec![
+            Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
+            Buffer { role: Role::Output, element: self.dst.element(), elems: self.window.out.samples() },
+        ]
+    }
+
+    /// Returns the parameters that sums of columns depend on.
+    fn by_columns(&self, chunks: u32) -> SlidingParams {
+        SlidingParams {
+            row_stride: self.shape.row_samples() as u32,
             chunks,
             constant: self.border.1 as i32,
             border: self.border.0 as u32,
@@ -130,7 +124,13 @@ impl Windows {
             channels: self.shape.channels,
             origin_y: self.window.origin_y,
             ..SlidingParams::default()
-        };
+        }
+    }
+
+    /// Returns the launch that sums each column by chunks of rows, for each of `terms` terms, and its buffer, the recipe's
+    /// third.
+    pub(crate) fn totals(&self, kernel: Kernel, terms: u32, chunks: u32) -> (Buffer, Launch) {
+        let (element, samples) = (kernel.facts().dst, self.shape.row_samples() as u32);
         let launch = Launch {
             kernel,
             blocks: [samples.div_ceil(WINDOWS_BLOCK * WINDOWS_QUAD), chunks],
@@ -138,7 +138,7 @@ impl Windows {
             reserved_bytes: 0,
             src: 0,
             dst: 2,
-            params: Params::SlidingParams(params),
+            params: Params::SlidingParams(self.by_columns(chunks)),
             taps: [].into(),
         };
         (Buffer { role: Role::Scratch, element, elems: (terms * chunks) as u64 * samples as u64 }, launch)

@@ -4,8 +4,8 @@
 //! the sum of the vectors from the one where the window starts to the one where it ends. Samples of i16 are summed as
 //! u16 that are 32768 larger. One multiplication makes a sum a mean.
 
+mod means;
 mod totals;
-mod windows;
 
 pub use totals::PrefixTotals;
 
