@@ -169,16 +169,16 @@ impl<D: Device, I: Sample> Image<'_, D, I> {
     /// Returns the words of a vector that lies in the image, in the image's order.
     #[inline(always)]
     pub(crate) fn words(self, Loaded { words, before }: Loaded, plain: bool) -> Vector {
-        let mut vector = [0; WORDS];
-        for k in 0..WORDS {
-            // Vectors of pixels of whole words begin at words.
-            let word = match plain || self.pixel.is_multiple_of(4) {
-                true => words[k],
-                false => ((words[k] as u64 | (words[k + 1] as u64) << 32) >> (before * 8)) as u32,
-            };
-            vector[k] = word ^ self.signs;
+        let mut vector = [words[0], words[1], words[2], words[3]];
+        // Vectors of pixels of whole words begin at words.
+        if !plain && !self.pixel.is_multiple_of(4) {
+            // Opaque, so that words are not shifted before the branch, by all warps.
+            let shift = self.d.anew(before) * 8;
+            for k in 0..WORDS {
+                vector[k] = ((words[k] as u64 | (words[k + 1] as u64) << 32) >> shift) as u32;
+            }
         }
-        vector
+        vector.map(|word| word ^ self.signs)
     }
 
     /// Returns the words of a vector of pixels of `channels` samples, in the order of its place.
