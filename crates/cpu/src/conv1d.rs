@@ -2,6 +2,7 @@
 
 use crate::equal::Equal;
 use crate::filter::Filter;
+use crate::windows::taps::SmallTaps;
 use crate::{Fma, pages};
 use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 
@@ -45,6 +46,10 @@ pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     if let Some(equal) = Equal::of(problem) {
         out.check(window.out)?;
         return equal.run(image, problem, window, out);
+    }
+    if let Some(taps) = SmallTaps::of(problem) {
+        out.check(window.out)?;
+        return taps.run(image, problem, window, out);
     }
     Filter::separable(image, problem, window).run_into(false, out)
 }

@@ -1,53 +1,56 @@
 //! Parallel histograms.
 
 use crate::parallel;
-use apron_core::{Binning, Bins, Histogram, Image, Pixel, PixelType, Result, check_roi, join_extremes};
+use apron_core::{AnyImage, Binning, Bins, Histogram, Image, Pixel, Result, check_roi, join_extremes, not_computed};
 use std::ops::Range;
 
 /// Least number of samples per task.
 const PART_SAMPLES: usize = 1 << 18;
 /// Most tasks per thread: several, so that threads finish together.
 const PARTS: u64 = 4;
-/// Number of tables over which successive bytes are distributed: a multiple of every number of channels, so that each
-/// table counts one channel, and enough that runs of equal bytes do not stall on store-to-load dependencies.
-const TABLES: usize = 12;
+/// Bytes read at a time: whole words, for either number of tables.
+const GROUP: usize = 24;
 
-/// Byte counts of one task.
-struct ByteTables {
-    tables: Box<[[u32; 256]; TABLES]>,
+/// Byte counts of one task. Successive bytes are distributed over `N` tables, a multiple of the number of channels, so
+/// that each table counts one channel, and that runs of equal bytes wait less for the counter that was just stored.
+struct ByteTables<const N: usize> {
+    tables: Box<[[u32; 256]; N]>,
     /// Bytes counted in the tables, which are emptied before a counter could overflow.
     pending: usize,
     /// Counts per table, accumulated from emptied tables.
-    totals: Vec<[u64; 256]>,
+    totals: Box<[[u64; 256]; N]>,
 }
 
-impl ByteTables {
-    fn new() -> ByteTables {
-        ByteTables { tables: Box::new([[0; 256]; TABLES]), pending: 0, totals: vec![[0; 256]; TABLES] }
+impl<const N: usize> ByteTables<N> {
+    fn new() -> Self {
+        ByteTables { tables: Box::new([[0; 256]; N]), pending: 0, totals: Box::new([[0; 256]; N]) }
     }
 
     /// Counts bytes; the first one belongs to channel 0.
     fn count(&mut self, bytes: &[u8]) {
-        const MOST: usize = (u32::MAX as usize / 2) / TABLES * TABLES;
+        const MOST: usize = (u32::MAX as usize / 2) / GROUP * GROUP;
         for bytes in bytes.chunks(MOST) {
             if self.pending + bytes.len() > u32::MAX as usize {
                 self.empty();
             }
             self.pending += bytes.len();
-            let (groups, rest) = bytes.as_chunks::<TABLES>();
+            let (groups, rest) = bytes.as_chunks::<GROUP>();
             for group in groups {
-                for (table, &byte) in self.tables.iter_mut().zip(group) {
-                    table[byte as usize] += 1;
+                for (n, word) in group.as_chunks::<8>().0.iter().enumerate() {
+                    let word = u64::from_le_bytes(*word);
+                    for byte in 0..8 {
+                        self.tables[(8 * n + byte) % N][(word >> (8 * byte)) as u8 as usize] += 1;
+                    }
                 }
             }
-            for (table, &byte) in self.tables.iter_mut().zip(rest) {
-                table[byte as usize] += 1;
+            for (n, &byte) in rest.iter().enumerate() {
+                self.tables[n % N][byte as usize] += 1;
             }
         }
     }
 
     #[cfg(test)]
-    fn nearly_full(table: usize, byte: u8) -> ByteTables {
+    fn nearly_full(table: usize, byte: u8) -> Self {
         let mut tables = ByteTables::new();
         tables.tables[table][byte as usize] = u32::MAX - 1;
         tables.pending = u32::MAX as usize - 1;
@@ -74,12 +77,16 @@ impl ByteTables {
     }
 }
 
-/// Counts the bytes of all `parts` in parallel by `count`; each part starts with channel 0.
-fn count_bytes(parts: usize, channels: usize, count: &(dyn Fn(&mut ByteTables, usize) + Sync)) -> Vec<u64> {
-    parallel::add_counts(parallel::map(parts, &|part| {
-        let mut tables = ByteTables::new();
-        count(&mut tables, part);
+/// Counts the bytes of runs of whole pixels, in parallel.
+fn count_bytes<'a>(parts: &(dyn Fn(usize) -> Vec<&'a [u8]> + Sync), count: usize, channels: usize) -> Vec<u64> {
+    fn of_part<const N: usize>(runs: &[&[u8]], channels: usize) -> Vec<u64> {
+        let mut tables = ByteTables::<N>::new();
+        runs.iter().for_each(|run| tables.count(run));
         tables.finish(channels)
+    }
+    parallel::add_counts(parallel::map(count, &|part| match channels {
+        3 => of_part::<3>(&parts(part), channels),
+        _ => of_part::<4>(&parts(part), channels),
     }))
 }
 
@@ -104,11 +111,11 @@ pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
     if image.row_stride() == image.shape().row_samples() {
         let packed = image.packed();
         let samples = packed.len().div_ceil((PARTS * parallel::threads()) as usize).max(PART_SAMPLES);
-        let parts: Vec<&[u8]> = packed.chunks(samples.next_multiple_of(TABLES)).collect();
-        count_bytes(parts.len(), channels, &|tables, part| tables.count(parts[part]))
+        let parts: Vec<&[u8]> = packed.chunks(samples.next_multiple_of(GROUP)).collect();
+        count_bytes(&|part| vec![parts[part]], parts.len(), channels)
     } else {
         let rows = bands(image);
-        count_bytes(rows.len(), channels, &|tables, part| rows[part].clone().for_each(|y| tables.count(image.row(y))))
+        count_bytes(&|part| rows[part].clone().map(|y| image.row(y)).collect(), rows.len(), channels)
     }
 }
 
@@ -137,14 +144,12 @@ pub fn count<T: Pixel>(
     let channels = if per_channel { image.channels() as usize } else { 1 };
     if let Some((low, values)) = T::PIXEL.values() {
         // Counting every value is faster than a search per sample, and also gives the extremes.
-        let counts = if T::PIXEL == PixelType::U8 && roi.is_none() {
-            let rows = bands(image);
-            count_bytes(rows.len(), channels, &|tables, part| {
-                rows[part].clone().for_each(|y| count_row(tables, image.row(y)));
-            })
-        } else {
-            // f32 holds every value.
-            cells(image, roi, channels, values, |sample| Some((sample.to_f32() as i32 - low) as usize))
+        let counts = match T::into_any(image.view()) {
+            AnyImage::U8(image) if roi.is_none() => byte_histogram(&image, per_channel),
+            AnyImage::U8(image) => cells(&image, roi, channels, values, |sample| Some(sample as usize)),
+            AnyImage::U16(image) => cells(&image, roi, channels, values, |sample| Some(sample as usize)),
+            AnyImage::I16(image) => cells(&image, roi, channels, values, |sample| Some((sample as i32 - low) as usize)),
+            other => return Err(not_computed("histogram", other.pixel_type())),
         };
         let edges = binning.edges(T::PIXEL, || {
             let found = (0..values).filter(|&value| counts.chunks_exact(values).any(|counts| counts[value] > 0));
@@ -172,8 +177,16 @@ fn cells<T: Pixel>(
     let most = image.shape().samples() / (cells * channels) as u64;
     let rows = parallel::split(image.height(), most.clamp(1, parallel::threads()));
     parallel::add_counts(parallel::map(rows.len(), &|part| {
-        let mut counts = vec![0u64; cells * channels];
+        let mut totals = Vec::new();
+        // Half the cache lines of wide counters. They are emptied before one could overflow.
+        let mut counts = vec![0u32; cells * channels];
+        let mut room = u32::MAX as usize;
         let mut add = |samples: &[T]| {
+            if room < samples.len() {
+                empty(&mut counts, &mut totals);
+                room = u32::MAX as usize;
+            }
+            room -= samples.len();
             if channels == 1 {
                 for &sample in samples {
                     if let Some(cell) = cell(sample) {
@@ -197,25 +210,25 @@ fn cells<T: Pixel>(
                 Some(roi) => selected(image, roi, y).for_each(&mut add),
             }
         }
-        counts
+        empty(&mut counts, &mut totals);
+        totals
     }))
+}
+
+/// Adds counts to their totals, which start empty, and clears them.
+fn empty(counts: &mut [u32], totals: &mut Vec<u64>) {
+    if totals.is_empty() {
+        totals.extend(counts.iter().map(|&count| count as u64));
+    } else {
+        totals.iter_mut().zip(&*counts).for_each(|(total, &count)| *total += count as u64);
+    }
+    counts.fill(0);
 }
 
 /// Returns the pixels of a row that a mask selects.
 fn selected<'a, T: Pixel>(image: &'a Image<T>, roi: &'a Image<u8>, y: u32) -> impl Iterator<Item = &'a [T]> {
     let pixels = image.row(y).chunks_exact(image.channels() as usize).zip(roi.row(y));
     pixels.filter(|(_, roi)| **roi != 0).map(|(pixel, _)| pixel)
-}
-
-/// Counts a row of bytes whose type is generic.
-fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
-    let mut bytes = [0; 256 * TABLES];
-    for row in row.chunks(bytes.len()) {
-        for (byte, sample) in bytes.iter_mut().zip(row) {
-            sample.write(std::slice::from_mut(byte));
-        }
-        tables.count(&bytes[..row.len()]);
-    }
 }
 
 /// The extremes of no samples.
@@ -239,9 +252,9 @@ mod tests {
 
     #[test]
     fn counters_of_32_bits_are_emptied_before_they_overflow() {
-        let mut tables = ByteTables::nearly_full(0, 7);
-        tables.count(&[7; TABLES]);
-        tables.count(&[7; TABLES]);
-        assert_eq!(tables.finish(1)[7], u64::from(u32::MAX) - 1 + 2 * TABLES as u64);
+        let mut tables = ByteTables::<4>::nearly_full(0, 7);
+        tables.count(&[7; GROUP]);
+        tables.count(&[7; GROUP]);
+        assert_eq!(tables.finish(1)[7], u64::from(u32::MAX) - 1 + 2 * GROUP as u64);
     }
 }

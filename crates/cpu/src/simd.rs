@@ -101,11 +101,12 @@ pub(crate) fn run(work: impl Work) {
     parallel::end_if_stopped();
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the machine was just found to have AVX-512 F and VL.
+        let detected = detected();
+        if detected.avx512 {
+            // SAFETY: the machine was just found to have these parts of AVX-512.
             return unsafe { x86::run_avx512(work) };
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if detected.avx2 {
             // SAFETY: the machine was just found to have AVX2 and FMA.
             return unsafe { x86::run_avx2(work) };
         }
@@ -120,17 +121,36 @@ fn run_baseline(work: impl Work) {
     work.run::<Baseline>();
 }
 
+/// Whether the machine has the instructions of the levels.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Detected {
+    avx512: bool,
+    avx2: bool,
+}
+
+// Compiled once: [`run`] is part of every loop's caller.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn detected() -> Detected {
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq");
+    Detected { avx512, avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") }
+}
+
 /// Runs work at every level of this machine, for comparison.
 #[cfg(test)]
 pub(crate) fn run_at_all<W: Work>(mut work: impl FnMut() -> W) {
     work().run::<Baseline>();
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the machine was just found to have AVX-512 F and VL.
+        if detected().avx512 {
+            // SAFETY: the machine was just found to have these parts of AVX-512.
             unsafe { x86::run_avx512(work()) };
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if detected().avx2 {
             // SAFETY: the machine was just found to have AVX2 and FMA.
             unsafe { x86::run_avx2(work()) };
         }
@@ -306,7 +326,7 @@ mod x86 {
         turned!();
     }
 
-    #[target_feature(enable = "avx512f,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]
     pub(super) fn run_avx512(work: impl Work) {
         work.run::<Avx512>();
     }

@@ -184,21 +184,21 @@ fn times<I: Pixel>(windows: &Windows<'_, I>, rows: Range<i32>) -> Vec<(i32, u32)
 
 /// The input under the windows of a tile.
 pub(crate) struct Under<'a, I: Pixel> {
-    windows: &'a Windows<'a, I>,
+    pub(super) windows: &'a Windows<'a, I>,
     /// First row.
-    y: i32,
+    pub(super) y: i32,
     /// Samples per row.
-    length: usize,
+    pub(super) length: usize,
     /// Range of the image row's samples among them.
-    inside: Range<usize>,
+    pub(super) inside: Range<usize>,
     /// Number of samples to the left of these.
     before: usize,
     /// Samples of the border that repeat one inside: the places of both.
     repeated: Vec<(usize, usize)>,
     /// Other samples of the border: their place, and that in the image's row.
-    outside: Vec<(usize, usize)>,
+    pub(super) outside: Vec<(usize, usize)>,
     /// Places of the samples of a constant border.
-    constant: Vec<usize>,
+    pub(super) constant: Vec<usize>,
 }
 
 impl<'a, I: Integer> Under<'a, I> {
@@ -226,12 +226,12 @@ impl<'a, I: Integer> Under<'a, I> {
 
     /// Repeats sums of columns inside in the border.
     #[inline(always)]
-    fn repeat<C: Copy>(&self, columns: &mut [C]) {
+    pub(super) fn repeat<C: Copy>(&self, columns: &mut [C]) {
         self.repeated.iter().for_each(|&(place, from)| columns[place] = columns[from]);
     }
 
     /// Returns the places of the samples inside the image.
-    fn places(&self) -> Range<usize> {
+    pub(super) fn places(&self) -> Range<usize> {
         self.before..self.before + self.inside.len()
     }
 }

@@ -3,6 +3,7 @@
 mod along;
 pub(crate) mod floats;
 pub(crate) mod integers;
+pub(crate) mod taps;
 
 use crate::tiles;
 use apron_abi::BorderMode;
