@@ -40,9 +40,9 @@ fn rows() -> Vec<Row> {
     };
     let floats = MARCH.iter().map(|of| march("f32", of));
     let integers = ["u8", "u16", "i16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
-    let plane = |&(method, dense, taps): &(&'static str, bool, u32)| {
-        let body = format!("volumes::Plane<{taps}, {dense}>");
-        let row = kernel(method, taps.to_string(), ["f64", "f64"], body, "VolumesParams").taps("FewestParameter");
+    let plane = |src: &'static str, &(method, dense, taps): &(&'static str, bool, u32)| {
+        let body = format!("volumes::Plane<{src}, {taps}, {dense}>");
+        let row = kernel(method, taps.to_string(), [src, src], body, "VolumesParams").taps("FewestParameter");
         let row = row
             .block("[VOLUMES_PLANE_COLUMNS, 1]")
             .shared("SharedMemory::Bytes(volumes_plane_bytes())", if dense { 3 } else { 1 });
@@ -54,6 +54,9 @@ fn rows() -> Vec<Row> {
         row.shared("SharedMemory::Bytes(volumes_stored_bytes(FEW_TAPS as u32 / 2))", 3).residents(3)
     });
     let cubes = CUBES.iter().flat_map(|(src, of)| of.iter().map(move |of| cube(src, of)));
+    let planes = PLANES.iter().map(|of| plane("f64", of));
+    let planes_of_integers =
+        ["u8", "u16", "i16"].into_iter().flat_map(|src| PLANES[3..].iter().map(move |of| plane(src, of)));
     dense
         .into_iter()
         .chain(rows)
@@ -61,7 +64,8 @@ fn rows() -> Vec<Row> {
         .chain(floats)
         .chain(integers)
         .chain(cubes)
-        .chain(PLANES.iter().map(plane))
+        .chain(planes)
+        .chain(planes_of_integers)
         .chain(stored)
         .collect()
 }
@@ -107,7 +111,7 @@ const CUBES: [(&str, [Marching; 2]); 5] = [
     ("i16", [of(3, 4, 2, 3), of(5, 2, 1, 3)]),
 ];
 
-/// Those over images of f64: `VOLUMES_PLANE_TAPS`, and `VOLUMES_PLANE_SIDES`.
+/// Those over planes: `VOLUMES_PLANE_TAPS`, of f64 alone, and `VOLUMES_PLANE_SIDES`.
 const PLANES: [(&str, bool, u32); 6] = [
     ("plane-taps", false, 5),
     ("plane-taps", false, 9),

@@ -85,7 +85,7 @@ pub struct VolumesParams {
     pub clamp: u32,
 }
 
-/// Threads per block of the kernels that go down the rows of images of f64, and output samples per row of a block.
+/// Threads per block of the kernels that go down the rows of planes, and output samples per row of a block.
 pub const VOLUMES_PLANE_COLUMNS: u32 = 256;
 
 /// Most samples from the first to the last under a mask's row.
@@ -100,7 +100,7 @@ pub const VOLUMES_PLANE_STAGES: u32 = 3;
 /// Most taps along y of such kernels for separable filters.
 pub const VOLUMES_PLANE_TAPS: [u32; 3] = [5, 9, 17];
 
-/// Sides of the masks of such kernels.
+/// Sides of the masks of such kernels; smaller masks over integers are filled with taps of 0.
 pub const VOLUMES_PLANE_SIDES: [u32; 3] = [3, 5, 7];
 
 /// Returns the shared memory of such a block, in bytes.
@@ -218,4 +218,6 @@ pub struct VolumesMarchParams {
     pub bands: u32,
     /// Output planes per block.
     pub planes: u32,
+    /// Whether sums become integers as C casts them, and not by rounding: 0 or 1. For masks over integers.
+    pub cuts: u32,
 }

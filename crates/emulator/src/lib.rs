@@ -10,7 +10,8 @@ use apron_simt::{Costs, Geometry, Memory, launch_kernel};
 /// Runs a recipe on `input` and returns the bytes of its output.
 ///
 /// Recipes whose blocks share zeroed memory run again with the blocks in reverse order, and must give the same output:
-/// otherwise a dependence on the order of blocks would go unnoticed.
+/// otherwise a dependence on the order of blocks would go unnoticed. Of all others, launches of several rows
+/// of blocks have one more than they need, as grids of over 65,535 rows may have on a GPU: it must do nothing.
 ///
 /// # Errors
 /// [`Error::Fault`] for the first violation of a kernel, and [`Error::Shape`] if there is no memory for the stacks of a
@@ -30,9 +31,9 @@ pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
 /// # Panics
 /// As [`execute`], and if the size of `beside` differs from the recipe's.
 pub fn execute_beside(recipe: &Recipe, input: &[u8], beside: &[u8]) -> Result<Vec<u8>> {
-    let (output, _) = run(recipe, input, beside, false)?;
     let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
-    if meet && run(recipe, input, beside, true)?.0 != output {
+    let (output, _) = run(recipe, input, beside, (false, u32::from(!meet)))?;
+    if meet && run(recipe, input, beside, (true, 0))?.0 != output {
         return Err(fault(recipe, "the output depends on the order of the blocks"));
     }
     Ok(output)
@@ -44,10 +45,16 @@ pub fn execute_beside(recipe: &Recipe, input: &[u8], beside: &[u8]) -> Result<Ve
 /// # Panics
 /// As [`execute`].
 pub fn costs(recipe: &Recipe, input: &[u8]) -> Result<Vec<Costs>> {
-    run(recipe, input, &[], false).map(|(_, costs)| costs)
+    run(recipe, input, &[], (false, 0)).map(|(_, costs)| costs)
 }
 
-fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
+/// Runs the blocks in order or backwards, with `surplus` rows of blocks more.
+fn run(
+    recipe: &Recipe,
+    input: &[u8],
+    beside: &[u8],
+    (backwards, surplus): (bool, u32),
+) -> Result<(Vec<u8>, Vec<Costs>)> {
     let mut costs = Vec::new();
     let mut memory = Memory::new();
     let addresses: Vec<u64> = recipe
@@ -68,7 +75,8 @@ fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<
         let facts = step.kernel.facts();
         let geometry = Geometry {
             kernel: facts.entry,
-            blocks: step.blocks,
+            // A single row of blocks is never one of too many.
+            blocks: [step.blocks[0], step.blocks[1] + if step.blocks[1] > 1 { surplus } else { 0 }],
             block: facts.block,
             shared_bytes: step.shared_bytes,
             barriers: facts.barriers[0] > 0,

@@ -11,7 +11,7 @@ use crate::error::raised;
 use crate::operand::{Input, Makes, Operand, room};
 use apron::volumes::{AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeWeights};
 use apron::{
-    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Formula, Named, Overflow, PixelType, Result, Rounding,
+    AnyImage, Border, Borders, DeviceImage, FilterBuilder, Formula, Mask, Named, Overflow, PixelType, Result, Rounding,
     Shape, Taps,
 };
 use apron_core::sums_of;
@@ -249,7 +249,7 @@ fn along(
         passes.sort_by_key(|pass| pass.axis);
     }
     if are_one_sum(types, on_gpu, shape.len(), &passes) {
-        return at_once(device, input, (shape, 1), dst, passes, room);
+        return at_once(device, input, pixels(shape, &passes), dst, passes, room);
     }
     if let Some((lengths, channels)) = stored_volume(types, shape, &passes) {
         let filter = AlongAxes::of(passes, lengths.len(), PixelType::F64).filter(dst, true);
@@ -294,15 +294,24 @@ fn stored_volume<'a>(
     // Sums of f32 have taps of f32, and long means of f64 are running sums.
     let in_doubles = !matches!(dst, PixelType::F16 | PixelType::F32);
     let by_taps = src != PixelType::F64 || !passes.iter().any(Pass::is_long_mean);
-    // What lies behind, such as colours, are the channels of a pixel, if those are few.
-    let (lengths, channels) = match shape.split_last() {
-        Some((&channels, lengths)) if channels <= 4 && passes.iter().all(|pass| pass.axis < lengths.len()) => {
+    let (lengths, channels) = pixels(shape, passes);
+    let are = is_ordered && in_doubles && by_taps && [0, passes.len()].contains(&means) && lengths.len() <= 3;
+    are.then_some((lengths, channels))
+}
+
+/// Returns the lengths of the axes of pixels, and their channels: what lies behind the axes of the passes, such as colours, if
+/// those are few.
+fn pixels<'a>(shape: &'a [u32], passes: &[Pass]) -> (&'a [u32], u32) {
+    match shape.split_last() {
+        Some((&channels, lengths))
+            if channels <= MAX_CHANNELS
+                && !lengths.is_empty()
+                && passes.iter().all(|pass| pass.axis < lengths.len()) =>
+        {
             (lengths, channels)
         }
         _ => (shape, 1),
-    };
-    let are = is_ordered && in_doubles && by_taps && [0, passes.len()].contains(&means) && lengths.len() <= 3;
-    are.then_some((lengths, channels))
+    }
 }
 
 /// Returns whether a filter between these types may have sums of 16 bits, which are cast to 8 bits, or stay.
@@ -329,7 +338,7 @@ fn one(
     let (shape, channels, axis) = match (before, behind) {
         (1, 1) => (vec![length], 1, 0),
         // What lies behind, such as colours, are the channels of a pixel, if those are few.
-        (_, 1..=4) => (vec![before, length], behind, 1),
+        (_, 1..=MAX_CHANNELS) => (vec![before, length], behind, 1),
         (1, _) => (vec![length, behind], 1, 0),
         _ => (vec![before, length, behind], 1, 1),
     };
@@ -366,11 +375,19 @@ fn at_once(
     if sides[2] == 1 && is_flat && is_planar && by_images && (mean || divisor == 1.0) {
         let [x, y, _] = taps;
         let shape = Shape::new(sides[0], sides[1], channels)?;
+        // Taps along one axis are a mask of one row or one column, whose kernels on a GPU make one pass over the channels.
+        let is_alone = |taps: &Taps, other: &Taps| taps.len() > 1 && other.taps_f64() == [1.0];
+        let is_line = channels > 1
+            && matches!(input, Input::Device(_))
+            && input.pixel() != PixelType::F64
+            && (is_alone(&x, &y) || is_alone(&y, &x));
         return input.into_image(shape, |source| {
             if mean && divisor != 1.0 {
                 let anchor = (x.anchor(), y.anchor());
                 let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
                 mean.border(in_plane).out_type(dst).run_in(room, shape)
+            } else if is_line {
+                cast(device.correlate(source, line(&x, &y)?).border(in_plane).out_type(dst)).run_in(room, shape)
             } else {
                 cast(device.separable(source, x, y).border(in_plane).out_type(dst)).run_in(room, shape)
             }
@@ -378,6 +395,12 @@ fn at_once(
     }
     let filter = AlongAxes { taps, borders, divisor }.filter(dst, false);
     input.into_volume(device, (sides, channels), filter, room)
+}
+
+/// Returns the mask of one row or one column of taps along x or y; the other axis has a tap of 1.
+fn line(x: &Taps, y: &Taps) -> Result<Mask> {
+    let taps = if y.len() == 1 { x } else { y };
+    Mask::from_f64(x.len(), y.len(), taps.taps_f64())?.with_anchor(x.anchor(), y.anchor())
 }
 
 /// Returns the width, height and depth of an array of up to three axes.
@@ -416,6 +439,9 @@ impl AlongAxes {
 pub(crate) fn cast<F: Named>(built: FilterBuilder<'_, F>) -> FilterBuilder<'_, F> {
     built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap)
 }
+
+/// Most interleaved channels of images and volumes.
+pub(crate) const MAX_CHANNELS: u32 = 4;
 
 /// Most samples of a mean of f64 that is summed tap by tap.
 const LONG_MEAN: u32 = 32;

@@ -2,7 +2,7 @@
 
 use crate::array::{into_array, pixel_type};
 use crate::device::Device;
-use crate::filter::{Filter, anchor, border, cast, is_planar, may_be_word, returned};
+use crate::filter::{Filter, MAX_CHANNELS, anchor, border, cast, is_planar, may_be_word, returned};
 use crate::operand::{Input, Makes, Operand, room};
 use apron::volumes::{VolumeFormula, VolumeMask};
 use apron::{Border, DeviceImage, Formula, Mask, PixelType, Result, Shape};
@@ -52,6 +52,8 @@ pub(crate) fn correlate<'py>(
 /// An array of up to three axes, and a mask over it; along x, y and z.
 struct Window {
     lengths: [u32; 3],
+    /// Interleaved channels: the length of the last axis, if the mask has one tap along it and it is short.
+    channels: u32,
     taps: [u32; 3],
     anchor: [u32; 3],
 }
@@ -80,9 +82,15 @@ impl Window {
             let wide = axes.len();
             return Err(PyValueError::new_err(format!("apron: number of axes is {wide}, but must be up to 3")));
         }
+        let mut channels = 1;
+        if let [(length @ 2..=MAX_CHANNELS, 1, _), _, ..] = axes[..] {
+            channels = length;
+            axes.remove(0);
+        }
         axes.resize(3, (1, 1, 0));
         let of = |axis: usize| axes[axis];
         Ok(Window {
+            channels,
             lengths: [of(0).0, of(1).0, of(2).0],
             taps: [of(0).1, of(1).1, of(2).1],
             anchor: [of(0).2, of(1).2, of(2).2],
@@ -105,13 +113,13 @@ impl Window {
         let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
         if self.lengths[2] == 1 && depth == 1 && is_planar {
             let mask = mask()?;
-            let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
+            let shape = Shape::new(self.lengths[0], self.lengths[1], self.channels)?;
             return input.into_image(shape, |source| {
                 cast(device.correlate(source, mask).border(border).out_type(dst)).run_in(room, shape)
             });
         }
         let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;
         let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst, stored: false };
-        input.into_volume(device, (self.lengths, 1), filter, room)
+        input.into_volume(device, (self.lengths, self.channels), filter, room)
     }
 }

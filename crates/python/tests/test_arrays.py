@@ -22,6 +22,21 @@ def of_type(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(9, 14, 2), (9, 14, 3), (9, 14, 4), (9, 14, 5), (3, 9, 14, 3), (14, 4)])
+def test_what_lies_behind_a_mask_is_filtered_alike(dtype, shape):
+    image = of_type(dtype, shape)
+    for sides in ((3, 2), (5, 1), (1, 4), (1, 1)):
+        sides = ((1, *sides, 1) if len(shape) == 4 else (*sides, 1))[-len(shape) :]
+        weights = RANDOM.integers(-3, 4, sides)
+        for mode, origin in (("mirror", 0), ("constant", [-(side > 1) for side in sides])):
+            expected = theirs.correlate(image, weights, mode=mode, cval=2, origin=origin)
+            found = own.correlate(image, weights, mode=mode, cval=2, origin=origin)
+            off = {"f4": 1e-3, "f8": 1e-10}.get(dtype, 0)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=off, err_msg=f"{sides} {mode}")
+            assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(31,), (9, 14), (5, 6, 7), (3, 4, 5, 6)])
 def test_every_type_and_number_of_axes_is_scipys(dtype, shape):
     image = of_type(dtype, shape)

@@ -116,6 +116,29 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
             cases.push(Case::volume(next(), shape, pixel, weights, border, Data::Uniform).with_cast(cast));
         }
     }
+    // Masks of one plane: tiles of 256 samples, four rows at a time; the sides of the kernels, filled, and one more.
+    let sizes = [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 6, 1], [7, 3, 1], [1, 3, 1], [3, 2, 1], [8, 3, 1], [7, 1, 1]];
+    let types = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F64];
+    for (n, (size, pixel)) in sizes.into_iter().flat_map(|size| types.map(|pixel| (size, pixel))).enumerate() {
+        for (m, channels) in [1, 3, 2, 4].into_iter().enumerate() {
+            let shape = [(300, 33, 2, channels), (61, 70, 5, channels), (129, 9, 1, channels)][(n + m) % 3];
+            let border =
+                [Border::Constant(2.5), Border::Reflect, Border::Wrap, Border::Reflect101, Border::Crop][(n + m) % 5];
+            let other = VolumeBorders::by_axis(Border::Constant(9.0), Border::Constant(-3.25), Border::Wrap);
+            let borders = if m == 3 { other } else { border.into() };
+            let case = Case::volume(next(), shape, pixel, (true, size), borders, Data::Uniform);
+            cases.push(case.with_cast(CASTS[(n / 4 + m) % 4]));
+        }
+    }
+    // Masks of several planes whose sums are cast.
+    for (n, pixel) in types.into_iter().take(3).enumerate() {
+        for (m, cast) in CASTS.into_iter().enumerate() {
+            let (size, border) =
+                ([[3, 2, 3], [5, 4, 2]][(n + m) % 2], [borders()[n + m], Border::Constant(3.0)][m % 2]);
+            let case = Case::volume(next(), (70, 33, 6, 1), pixel, (true, size), border, Data::Uniform);
+            cases.push(case.with_cast(cast));
+        }
+    }
     // Sums that are stored: tiles of 256 samples, less the halo, and 32 rows.
     let sizes = [[3, 5, 1], [17, 8, 1], [1, 9, 1], [2, 3, 4], [9, 1, 5], [33, 13, 3], [130, 2, 1], [7, 40, 1]];
     let types = [PixelType::U8, PixelType::F64, PixelType::U16, PixelType::I16, PixelType::I32, PixelType::F32];

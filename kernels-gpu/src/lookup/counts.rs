@@ -32,6 +32,10 @@ impl Body for Counts {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u16>, counts: Global<u32>, p: &TilesParams) {
         let (counters, thread) = (Shared::<u32>::at(0), d.thread_x());
+        // A grid may have more rows of blocks than its launch needs.
+        if d.block_y() >= p.channels * WIDE_SLICES {
+            return;
+        }
         let mut counter = thread;
         while counter < SLICE_CELLS {
             // SAFETY: the counter is below `SLICE_CELLS`, the number of counters; one thread writes each.

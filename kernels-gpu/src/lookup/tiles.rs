@@ -33,6 +33,10 @@ impl Body for Tiles {
         d.barrier();
 
         let (tile, channel) = (d.block_x(), d.block_y());
+        // A grid may have more rows of blocks than its launch needs.
+        if channel >= p.channels {
+            return;
+        }
         // Checked divisions: the compiler's own check would call a panic.
         let (column, row) = (tile.checked_rem(p.across).unwrap_or(0), tile.checked_div(p.across).unwrap_or(0));
         let (left, top) = (column * p.tile_width, row * p.tile_height);

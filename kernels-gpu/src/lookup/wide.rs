@@ -42,6 +42,10 @@ impl Body for WideTables {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, counts: Global<u32>, tables: Global<u16>, p: &TilesParams) {
         let (lane, warp) = (d.thread_x() % 32, d.thread_x() / 32);
+        // A grid may have more rows of blocks than its launch needs.
+        if d.block_y() >= p.channels {
+            return;
+        }
         let first = (d.block_x() * p.channels + d.block_y()) as u64 * WIDE_VALUES as u64;
         let (start, end) = (warp * OWN, warp * OWN + OWN);
         // SAFETY: called for values below 65536, which the table's counts have.

@@ -11,12 +11,13 @@
 //! Each sample is read from global memory once, except for halos, and each result written once. A sum adds its products
 //! plane by plane from the front, row by row from the top, from the left.
 
+use super::cut::{cut, narrowed};
 use super::tap;
 use super::tiles::{Marched, Part, Tiles, COPIES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_stages, volumes_march_tile, Accumulator, Element, VolumesMarchParams, VOLUMES_CUBE_SIDES,
+    volumes_march_stages, volumes_march_tile, Accumulator, Element, Sample, VolumesMarchParams, VOLUMES_CUBE_SIDES,
     VOLUMES_MARCH_COLUMNS,
 };
 use core::marker::PhantomData;
@@ -27,7 +28,7 @@ use core::marker::PhantomData;
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters
 /// say; the taps are `SIDE` planes of `SIDE` rows of `SIDE`, with those of the mask in the last planes, and there in
-/// the first rows and columns.
+/// the first rows and columns. Sums that are cut have 32 bits.
 pub struct Cube<S, const SIDE: usize, const DOWN: usize>(PhantomData<S>);
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
@@ -148,8 +149,12 @@ impl<S: Marched, const SIDE: usize, const DOWN: usize> Cube<S, SIDE, DOWN> {
             Self::add::<D, ALL>(d, place(), tile, ring, p);
             if let Some(z) = finished {
                 let (column, row) = place();
+                let finish = |sum: S::Sum| match !S::AS_IT_IS && p.cuts != 0 {
+                    true => narrowed(cut(sum.to_f64())),
+                    false => S::from_sum(sum),
+                };
                 for r in 0..DOWN {
-                    part.store(d, dst, [column, row + r as u32, z], ring[r][SIDE - 1], p);
+                    part.store(d, dst, [column, row + r as u32, z], ring[r][SIDE - 1], finish, p);
                 }
             }
         }

@@ -283,7 +283,7 @@ impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
                 }
                 if let Some(z) = finished {
                     let (column, row) = place();
-                    part.store(d, dst, [column, row + r as u32, z], ring[r][TAPS - 1], p);
+                    part.store(d, dst, [column, row + r as u32, z], ring[r][TAPS - 1], S::from_sum, p);
                 }
             }
         }

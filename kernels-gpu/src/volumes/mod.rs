@@ -6,6 +6,7 @@
 
 mod columns;
 mod cube;
+mod cut;
 mod dense;
 mod march;
 mod plane;

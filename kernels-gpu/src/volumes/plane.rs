@@ -1,8 +1,8 @@
-//! Filters of images of f64, in one launch that marches down the rows: taps along x and y, or a dense mask.
+//! Filters of planes with sums in f64, in one launch that marches down the rows: taps along x and y, or a dense mask.
 //!
 //! ```text
 //! each block: 256 adjacent output samples in a band of rows; from the top, four input rows per step and barrier:
-//!     start copying later rows into shared memory
+//!     start copying later rows into shared memory; integers wait in registers until the end of the step
 //!     one column per thread: for each of the four rows, the sum along x, or the products with each row of the mask
 //!     add it to the sums of all output rows whose taps cover this row: a ring in registers
 //!     store the oldest sum, which is complete
@@ -11,19 +11,24 @@
 //! Each sample is read from global memory once, except for halos, and each result written once. Each multiply-add along
 //! x takes a load of 8 bytes from shared memory, which limits filters with many taps.
 
+use super::cut::{cut, cuts, narrowed};
+use super::tiles::Marched;
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{
-    BorderMode, VolumesParams, VOLUMES_PLANE_COLUMNS, VOLUMES_PLANE_HALO, VOLUMES_PLANE_ROWS, VOLUMES_PLANE_STAGES,
+    BorderMode, Cast, Pixel, VolumesParams, VOLUMES_PLANE_COLUMNS, VOLUMES_PLANE_HALO, VOLUMES_PLANE_ROWS,
+    VOLUMES_PLANE_STAGES,
 };
+use core::marker::PhantomData;
 
-/// The kernel for up to `TAPS` taps along y and any along x; if `DENSE`, for a mask of `TAPS` x `TAPS`.
+/// The kernel over samples of type `X` for up to `TAPS` taps along y and any along x; if `DENSE`, for a mask of `TAPS` x
+/// `TAPS`.
 ///
-/// Launch contract: the buffers are as large as the parameters say; the depth is 1; a row of the mask covers at most
-/// [`VOLUMES_PLANE_HALO`] samples after the first. Taps along y are the last of `TAPS` places, and are followed by the
-/// taps along x.
-pub struct Plane<const TAPS: usize, const DENSE: bool>;
+/// Launch contract: the buffers are as large as the parameters say; each output plane is the result of one plane of the
+/// volume; a row of the mask covers at most [`VOLUMES_PLANE_HALO`] samples after the first. Taps along y are the last of
+/// `TAPS` places, and are followed by the taps along x. Sums that are cut as C casts them have 32 bits.
+pub struct Plane<X, const TAPS: usize, const DENSE: bool>(PhantomData<X>);
 
 const COLUMNS: u32 = VOLUMES_PLANE_COLUMNS;
 const PITCH: u32 = COLUMNS + VOLUMES_PLANE_HALO;
@@ -31,12 +36,25 @@ const ROWS: usize = VOLUMES_PLANE_ROWS as usize;
 const AHEAD: u32 = VOLUMES_PLANE_STAGES - 1;
 /// Stands for a column outside the image with a constant border.
 const OUTSIDE: u32 = u32::MAX;
+/// A thread's integers of a step.
+#[derive(Clone, Copy)]
+struct Held {
+    /// The bits of two samples per row, 16 each.
+    bits: [u32; ROWS],
+    /// A bit per sample that is a constant of the border, which is in the stage already.
+    written: u32,
+}
+
+impl Held {
+    const NONE: Held = Held { bits: [0; ROWS], written: 0 };
+}
 
 /// A block's band.
-struct Band<'p, D> {
+struct Band<'p, D, X> {
     d: D,
     p: &'p VolumesParams,
-    src: Global<f64>,
+    /// The plane.
+    src: Global<X>,
     /// First input row.
     top: i32,
     /// Number of input rows.
@@ -45,13 +63,13 @@ struct Band<'p, D> {
     places: [u32; 2],
 }
 
-impl<D: Device> Band<'_, D> {
-    /// Starts copying the rows of a step into a stage.
+impl<D: Device, X: Marched<Sum = f64>> Band<'_, D, X> {
+    /// Starts copying the rows of a step into a stage; integers go to `held`, from which [`put`](Band::put) stores them.
     ///
     /// # Safety
     /// The launch contract holds, and no thread reads the stage before the barrier after the wait for it.
     #[inline(always)]
-    unsafe fn start(&self, step: u32) {
+    unsafe fn start(&self, step: u32, held: &mut Held) {
         let (d, p, thread) = (self.d, self.p, self.d.thread_x());
         let border = BorderMode::from_u32(p.borders[1]);
         for r in 0..ROWS as u32 {
@@ -63,14 +81,43 @@ impl<D: Device> Band<'_, D> {
                 let column = thread + k * COLUMNS;
                 if column < COLUMNS + (p.mask[0] - 1) * p.channels {
                     let place = Self::stage(step) + r * PITCH + column;
-                    // SAFETY: row and column are mapped into the image; one thread writes each place of the stage.
-                    unsafe {
-                        match (start, self.places[k as usize]) {
-                            (None, _) => d.shared_store(tile(), place, p.constants[1]),
-                            (_, OUTSIDE) => d.shared_store(tile(), place, p.constants[0]),
-                            (Some(start), x) => d.start_copy(tile(), place, self.src, start + x as u64),
-                        }
+                    let mut constant = |constant| {
+                        held.written |= 1 << (2 * r + k);
+                        // SAFETY: one thread writes each place of the stage.
+                        unsafe { d.shared_store(tile(), place, constant) };
+                    };
+                    match (start, self.places[k as usize]) {
+                        (None, _) => constant(p.constants[1]),
+                        (_, OUTSIDE) => constant(p.constants[0]),
+                        // SAFETY: row and column are mapped into the image; one thread writes each place of the stage.
+                        (Some(start), x) if X::AS_IT_IS => unsafe {
+                            d.start_copy(tile(), place, Global::<f64>::at(self.src.address), start + x as u64);
+                        },
+                        // SAFETY: as above.
+                        (Some(start), x) => unsafe {
+                            held.bits[r as usize] |= d.load_bits(self.src, start + x as u64) << (16 * k);
+                        },
                     }
+                }
+            }
+        }
+    }
+
+    /// Completes the copy of a step that [`start`](Band::start) began.
+    ///
+    /// # Safety
+    /// As [`start`](Band::start), for the same step.
+    #[inline(always)]
+    unsafe fn put(&self, step: u32, held: &Held) {
+        let (d, p, thread) = (self.d, self.p, self.d.thread_x());
+        for r in 0..ROWS as u32 {
+            for k in 0..2 {
+                let column = thread + k * COLUMNS;
+                let is_held = !X::AS_IT_IS && held.written >> (2 * r + k) & 1 == 0;
+                if is_held && column < COLUMNS + (p.mask[0] - 1) * p.channels {
+                    let number = X::number(X::of_bits(held.bits[r as usize] >> (16 * k) & 0xffff));
+                    // SAFETY: one thread writes each place of the stage.
+                    unsafe { d.shared_store(tile(), Self::stage(step) + r * PITCH + column, number) };
                 }
             }
         }
@@ -88,17 +135,22 @@ fn tile() -> Shared<f64> {
     Shared::at(0)
 }
 
-impl<const TAPS: usize, const DENSE: bool> Plane<TAPS, DENSE> {
+impl<X: Marched<Sum = f64>, const TAPS: usize, const DENSE: bool> Plane<X, TAPS, DENSE> {
     /// Adds the four rows of a step to the sums, and stores the output rows that end in them.
     ///
     /// # Safety
     /// The stage is complete.
     #[inline(always)]
-    unsafe fn step<D: Device>(band: &Band<'_, D>, step: u32, ring: &mut [f64; TAPS], mut store: impl FnMut(u32, f64)) {
+    unsafe fn step<D: Device>(
+        band: &Band<'_, D, X>,
+        step: u32,
+        ring: &mut [f64; TAPS],
+        mut store: impl FnMut(u32, f64),
+    ) {
         let (d, p) = (band.d, band.p);
         let [columns, rows] = [d.anew(p.mask[0]), d.anew(p.mask[1])];
         let unused = TAPS as u32 - rows;
-        let first = Band::<D>::stage(step) + d.thread_x();
+        let first = Band::<D, X>::stage(step) + d.thread_x();
         let mut along = [0.0; ROWS];
         if !DENSE {
             let mut i = 0;
@@ -114,7 +166,9 @@ impl<const TAPS: usize, const DENSE: bool> Plane<TAPS, DENSE> {
                 i += 1;
             }
         }
-        for r in 0..ROWS {
+        // A loop that stays one for integers: they leave fewer registers, and the code is a quarter.
+        let together = if X::AS_IT_IS { ROWS as u32 } else { d.anew(ROWS as u32) };
+        for r in 0..together as usize {
             // Places of the ring without a tap stay 0.
             for s in (0..TAPS).rev() {
                 if DENSE || s as u32 >= unused {
@@ -143,17 +197,20 @@ impl<const TAPS: usize, const DENSE: bool> Plane<TAPS, DENSE> {
     }
 }
 
-impl<const TAPS: usize, const DENSE: bool> Body for Plane<TAPS, DENSE> {
-    type Src = f64;
-    type Dst = f64;
+impl<X: Marched<Sum = f64> + Pixel, const TAPS: usize, const DENSE: bool> Body for Plane<X, TAPS, DENSE> {
+    type Src = X;
+    type Dst = X;
     type Params = VolumesParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f64>, dst: Global<f64>, p: &VolumesParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<X>, p: &VolumesParams) {
         // SAFETY: the grid has at least one row of blocks.
+        let (plane, band) = if DENSE { unsafe { div_rem(d.block_y(), p.rows_of_blocks) } } else { (0, d.block_y()) };
+        // SAFETY: as above.
         let rows_of_band = unsafe { div_rem(p.out[1] + p.rows_of_blocks - 1, p.rows_of_blocks) }.0;
-        let (left, top) = (d.block_x() * COLUMNS, d.block_y() * rows_of_band);
-        if top >= p.out[1] {
+        let (left, top) = (d.block_x() * COLUMNS, band * rows_of_band);
+        // A grid may have more rows of blocks than its launch needs.
+        if top >= p.out[1] || (DENSE && plane >= p.out[2]) {
             return;
         }
         let rest = p.out[1] - top;
@@ -168,15 +225,27 @@ impl<const TAPS: usize, const DENSE: bool> Body for Plane<TAPS, DENSE> {
                 None => OUTSIDE,
             };
         }
+        let from = if DENSE { (plane as i32 + p.origin[2]) as u64 } else { 0 };
+        let first = from * p.sides[1] as u64 * p.row_stride as u64;
+        let src = Global::<X>::at(src.address + first * X::TYPE.size_bytes() as u64);
         let top_row = top as i32 + p.origin[1];
         let band = Band { d, p, src, top: top_row, inputs: rows + p.mask[1] - 1, places };
         let steps = band.inputs.div_ceil(ROWS as u32);
-        let (row_samples, column) = (p.out[0] * p.channels, left + d.thread_x());
+        let row_samples = p.out[0] * p.channels;
+        // All planes together have fewer than 2^32 rows.
+        let first_row = plane * p.out[1] + top;
+        let are_cut = cuts(Cast::of_code(p.cast));
         let store = |row: u32, sum: f64| {
+            // Anew for masks, so that it takes no register from the sums.
+            let block = if DENSE { d.anew(d.block_x()) } else { d.block_x() };
+            let column = block * COLUMNS + d.thread_x();
             if column < row_samples {
-                let sum = if p.clamp != 0 { clamped(sum) } else { sum };
-                // SAFETY: row and column are in the output, and belong to this thread.
-                unsafe { d.store(dst, (top + row) as u64 * row_samples as u64 + column as u64, sum) };
+                let sum = if X::AS_IT_IS && p.clamp != 0 { clamped(sum) } else { sum };
+                // SAFETY: row and column are in the output, and belong to this thread; the launch contract.
+                unsafe {
+                    let result = if !X::AS_IT_IS && are_cut { narrowed(cut(sum)) } else { X::from_sum(sum) };
+                    d.store(dst, (first_row + row) as u64 * row_samples as u64 + column as u64, result);
+                }
             }
         };
         let mut ring = [0.0; TAPS];
@@ -185,13 +254,17 @@ impl<const TAPS: usize, const DENSE: bool> Body for Plane<TAPS, DENSE> {
             unsafe {
                 d.wait_copies::<{ AHEAD - 1 }>();
                 d.barrier();
+                let mut held = Held::NONE;
                 if k < steps {
-                    band.start(k);
+                    band.start(k, &mut held);
                 }
                 // One group of copies per step, even if it is empty, so that the waits count the same groups.
                 d.end_copies();
                 if k >= AHEAD {
                     Self::step(&band, k - AHEAD, &mut ring, store);
+                }
+                if k < steps {
+                    band.put(k, &held);
                 }
             }
         }

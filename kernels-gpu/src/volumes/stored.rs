@@ -14,11 +14,12 @@
 //! shared memory, and one tap from constant memory. Rows are the same for all threads of a block, and so are their
 //! addresses but for the column.
 
+use super::cut::{cut, cuts, narrowed};
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{
-    volumes_stored_pixels, BorderMode, Cast, ElementType, Overflow, Pixel, Rounding, Sample, VolumesParams,
-    VOLUMES_ROWS_BLOCK, VOLUMES_RUN, VOLUMES_STORED_PITCH, VOLUMES_STORED_ROWS, VOLUMES_STORED_SUMS,
+    volumes_stored_pixels, BorderMode, Cast, ElementType, Pixel, Sample, VolumesParams, VOLUMES_ROWS_BLOCK,
+    VOLUMES_RUN, VOLUMES_STORED_PITCH, VOLUMES_STORED_ROWS, VOLUMES_STORED_SUMS,
 };
 use core::marker::PhantomData;
 
@@ -63,6 +64,10 @@ impl<X: Pixel + Sample> Body for Stored<X> {
         unsafe { core::hint::assert_unchecked(p.channels != 0) };
         // SAFETY: a plane has rows.
         let (plane, band) = unsafe { div_rem(d.block_y(), p.rows_of_blocks) };
+        // A grid may have more rows of blocks than its launch needs.
+        if plane >= p.out[2] {
+            return;
+        }
         let (lane, warp) = (d.thread_x(), d.thread_y());
         let thread = warp * VOLUMES_ROWS_BLOCK[0] + lane;
         let pixels = volumes_stored_pixels(p.channels, p.mask[0]);
@@ -165,12 +170,6 @@ fn is_integer<X: Pixel>() -> bool {
     X::TYPE != ElementType::F64
 }
 
-/// Whether sums are cut as SciPy cuts them, toward zero and without saturation.
-#[inline(always)]
-fn cuts(cast: Cast) -> bool {
-    matches!(cast, Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap })
-}
-
 /// Whether 32 bits hold the integer parts of all sums.
 #[inline(always)]
 fn are_small(sums: &[f64; RUN]) -> bool {
@@ -179,25 +178,6 @@ fn are_small(sums: &[f64; RUN]) -> bool {
         are &= sums[r].abs() < 2147483648.0;
     }
     are
-}
-
-/// Returns the integer part of a sum.
-///
-/// # Safety
-/// 32 bits hold it.
-#[inline(always)]
-unsafe fn cut(sum: f64) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { sum.to_int_unchecked::<i32>() as u32 }
-}
-
-/// Returns the sample in the low bits of an integer.
-#[inline(always)]
-fn narrowed<X: Pixel>(whole: u32) -> X {
-    match X::TYPE.size_bytes() {
-        1 => X::read(&[whole as u8]),
-        _ => X::read(&(whole as u16).to_ne_bytes()),
-    }
 }
 
 /// The input of a thread: a column of a plane.

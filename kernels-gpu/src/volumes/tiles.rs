@@ -115,8 +115,8 @@ impl Part {
         Some(Part { top, front, planes: if rest < p.planes { rest } else { p.planes } })
     }
 
-    /// Divides and rounds the sum at a column, row and plane of the block, and stores it if column and row are in the
-    /// output.
+    /// Divides the sum at a column, row and plane of the block, makes it a sample by `finish`, and stores that if column
+    /// and row are in the output.
     ///
     /// # Safety
     /// No other thread stores this output.
@@ -127,6 +127,7 @@ impl Part {
         dst: Global<S>,
         [column, row, plane]: [u32; 3],
         sum: S::Sum,
+        finish: impl FnOnce(S::Sum) -> S,
         p: &VolumesMarchParams,
     ) {
         let [x, y, z] = [d.anew(d.block_x()) * VOLUMES_MARCH_COLUMNS + column, self.top + row, self.front + plane];
@@ -137,7 +138,7 @@ impl Part {
             let sum = if p.divisor == 1.0 { sum } else { divide() };
             let at = z as u64 * (p.out[0] * p.out[1]) as u64 + (y * p.out[0] + x) as u64;
             // SAFETY: column and row are checked, and the plane is one of the part's; the caller's promise.
-            unsafe { d.store(dst, at, S::from_sum(sum)) };
+            unsafe { d.store(dst, at, finish(sum)) };
         }
     }
 }

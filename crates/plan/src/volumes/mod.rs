@@ -13,7 +13,7 @@ use apron_abi::{
     VOLUMES_MARCH_COLUMNS, VOLUMES_MARCH_INTEGER_TAPS, VOLUMES_MARCH_TAPS, VOLUMES_ROWS_BLOCK, VOLUMES_TILE,
     VolumesMarchParams, VolumesParams, volumes_march_has_fewer, volumes_march_rows,
 };
-use apron_core::{Cast, FilterProblem, Pass, PixelType, Result, VolumeFilter};
+use apron_core::{Cast, FilterProblem, Overflow, Pass, PixelType, Result, Rounding, VolumeFilter, VolumeWeights};
 
 /// Plans a launch for a mask, or one for each axis.
 fn dense(problem: &VolumeFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
@@ -214,7 +214,8 @@ fn marching(
     (kernel, modes, taps, places): (Kernel, [BorderMode; 3], Vec<f32>, Option<u32>),
 ) -> Result<Steps> {
     let (input, types) = (problem.volume()?, (problem.src, problem.dst));
-    if problem.cast != Cast::default() && !problem.dst.is_float() {
+    let cuts = !problem.dst.is_float() && cuts(problem, variant)?;
+    if cuts && variant.name != CUBE {
         return Err(variant.refused(format!("sums that are cast by {:?}", problem.cast)));
     }
     let element = kernel.facts().src;
@@ -265,6 +266,7 @@ fn marching(
         borders: modes.map(|mode| mode as u32),
         bands,
         planes,
+        cuts: cuts as u32,
     };
     let buffer = |role, elems| Buffer { role, element, elems };
     let buffers = vec![buffer(Role::Input, input.samples()), buffer(Role::Output, window.out.samples())];
@@ -279,6 +281,30 @@ fn marching(
         taps: taps.into(),
     };
     Ok((buffers, vec![launch]))
+}
+
+/// Returns whether sums become integers as C casts them: cut toward zero, and without saturation. Refuses other casts than
+/// this and the default, and sums to be cut that may have more than 32 bits.
+fn cuts(problem: &VolumeFilter, variant: &Variant) -> Result<bool> {
+    if problem.cast == Cast::default() {
+        return Ok(false);
+    }
+    let (cast, VolumeWeights::Dense(mask)) = (problem.cast, &problem.weights) else {
+        return Err(variant.refused("taps along axes and a cast".into()));
+    };
+    let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1.abs());
+    let (low, high) = problem.src.limits().unwrap_or_default();
+    let largest = constants.into_iter().fold((-low as f64).max(high as f64), f64::max);
+    let most =
+        mask.taps_for::<f64>(problem.sums()).iter().map(|tap| tap.abs()).sum::<f64>() * largest / problem.divisor.abs();
+    match cast {
+        // Some room for roundings. NaN is refused.
+        Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap } if most < 2f64.powi(31) * 0.999 => Ok(true),
+        Cast { rounding: Rounding::TowardZero, overflow: Overflow::Wrap } => {
+            Err(variant.refused(format!("sums up to {most:.3e}, which are cast by way of 32 bits")))
+        }
+        _ => Err(variant.refused(format!("sums that are cast by {cast:?}"))),
+    }
 }
 
 /// Returns the output planes per block for which blocks of `tiles` tiles, `slots` at a time, go through the fewest

@@ -1,33 +1,26 @@
-//! Recipes of dense and separable masks over images of f64, which are volumes of one plane.
+//! Recipes of masks over planes: of dense and separable masks over images of f64, which are volumes of one plane, and of
+//! masks of one plane over volumes.
 
-use super::{MOST_COLUMNS, dense_kernels, launch, planes_per_block};
-use crate::examples::{correlate, limit, separable as equal, shape, valid};
+use super::{MOST_COLUMNS, cuts, dense_kernels, is_summed_once, launch, planes_per_block};
+use crate::examples::{correlate, cube, limit, separable as equal, shape, valid};
 use crate::recipe::Steps;
 use crate::summation::halves;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
-    BorderMode, ElementType, FEWEST_TAPS, Family, Kernel, Params, VOLUMES_PLANE_COLUMNS, VOLUMES_PLANE_HALO,
-    VOLUMES_PLANE_SIDES, VOLUMES_PLANE_TAPS, VolumesParams,
+    ElementType, FEWEST_TAPS, Family, Kernel, Params, VOLUMES_PLANE_COLUMNS, VOLUMES_PLANE_HALO, VOLUMES_PLANE_SIDES,
+    VOLUMES_PLANE_TAPS, VolumesParams,
 };
-use apron_core::{Border, Cast, Correlate, Pass, PixelType, Result, Separable, Shape, Taps, VolumeShape, Window};
+use apron_core::{
+    Border, Cast, Correlate, Error, Pass, PixelType, Result, Separable, Shape, Taps, VolumeFilter, VolumeShape, Window,
+};
 
 /// Plans one launch.
 fn dense(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     check((problem.src, problem.dst), variant)?;
     let (window, mask) = (problem.window()?, &problem.mask);
-    let (mode, constant) = problem.border.mode_of(PixelType::F64);
-    let pass = Pass {
-        axis: None,
-        input: plane(problem.shape)?,
-        out: plane(window.out)?,
-        origin: [window.origin_x, window.origin_y, 0],
-        size: [mask.width(), mask.height(), 1],
-        taps: mask.taps_f64().to_vec(),
-        modes: [mode; 3],
-        constants: [constant; 3],
-        divisor: 1.0,
-    };
+    let size = [mask.width(), mask.height(), 1];
+    let pass = of_image(problem.shape, window, problem.border, (size, mask.taps_f64().to_vec()))?;
     let mut launch = of_doubles(&pass);
     if let Params::VolumesParams(params) = &mut launch.params {
         params.clamp = problem.clamp as u32;
@@ -90,8 +83,8 @@ fn taps(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Ste
     let kernel = VOLUMES_PLANE_TAPS.into_iter().zip(kernels).find(|&(places, _)| size[1] <= places);
     let (places, kernel) = kernel.ok_or_else(|| variant.refused(format!("{} taps along y", size[1])))?;
     let taps = std::iter::repeat_n(0.0, places as usize - y.len()).chain(y.iter().copied()).chain(x.iter().copied());
-    let (mode, constant) = problem.border.mode_of(PixelType::F64);
-    in_bands(problem.shape, problem.window()?, size, (mode, constant, 0), (kernel, taps.collect()), (variant, machine))
+    let pass = of_image(problem.shape, problem.window()?, problem.border, (size, taps.collect()))?;
+    in_bands(&pass, (kernel, Cast::default(), false), (variant, machine))
 }
 
 /// Plans one launch for a mask.
@@ -99,64 +92,136 @@ fn mask(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Ste
     check((problem.src, problem.dst), variant)?;
     let mask = &problem.mask;
     let size = [mask.width(), mask.height(), 1];
-    let kernels = [
-        Kernel::volumes_plane_mask_3_f64_f64,
-        Kernel::volumes_plane_mask_5_f64_f64,
-        Kernel::volumes_plane_mask_7_f64_f64,
-    ];
-    let kernel = VOLUMES_PLANE_SIDES.into_iter().zip(kernels).find(|&(side, _)| size == [side, side, 1]);
-    let (_, kernel) = kernel.ok_or_else(|| variant.refused(format!("a mask of {} x {} taps", size[0], size[1])))?;
-    let (mode, constant) = problem.border.mode_of(PixelType::F64);
-    let border = (mode, constant, problem.clamp as u32);
-    let taps = mask.taps_f64().to_vec();
-    in_bands(problem.shape, problem.window()?, size, border, (kernel, taps), (variant, machine))
+    let (_, kernel) = of_side(PixelType::F64, (size, 1)).ok_or_else(|| refused(size, variant))?;
+    let pass = of_image(problem.shape, problem.window()?, problem.border, (size, mask.taps_f64().to_vec()))?;
+    in_bands(&pass, (kernel, Cast::default(), problem.clamp), (variant, machine))
 }
 
-/// Plans the launch of a kernel that goes down the rows.
-fn in_bands(
-    shape: Shape,
-    window: Window,
-    mask: [u32; 3],
-    (mode, constant, clamp): (BorderMode, f64, u32),
-    (kernel, taps): (Kernel, Vec<f64>),
-    (variant, machine): (&Variant, &Machine),
-) -> Result<Steps> {
-    let out = window.out;
-    let (channels, most) = (shape.channels, shape.row_samples().max(out.row_samples()));
-    if (mask[0] - 1) * channels > VOLUMES_PLANE_HALO || 2 * taps.len() > FEWEST_TAPS {
-        return Err(variant.refused(format!("{} x {} taps over {channels} channels", mask[0], mask[1])));
+/// Plans one launch for a mask of one plane over all planes of a volume.
+fn stack(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    is_summed_once(problem, variant)?;
+    let (src, dst, window) = (problem.src, problem.dst, problem.window()?);
+    let [pass @ Pass { axis: None, .. }] = &problem.passes()?[..] else {
+        return Err(variant.refused("taps along axes".into()));
+    };
+    let (side, kernel) = of_side(src, (pass.size, pass.input.channels)).ok_or_else(|| refused(pass.size, variant))?;
+    if src != dst || pass.divisor != 1.0 {
+        return Err(variant.refused(format!("{src} to {dst} samples, divided by {}", pass.divisor)));
     }
-    if most >= MOST_COLUMNS as usize {
-        return Err(variant.refused(format!("rows of {most} samples")));
+    let planes = window.origin[2]..window.origin[2] + window.out.depth as i32;
+    if planes.start < 0 || planes.end > problem.depth as i32 {
+        return Err(variant.refused(format!("planes {planes:?} of {}", problem.depth)));
     }
-    let columns = (out.row_samples() as u32).div_ceil(VOLUMES_PLANE_COLUMNS);
-    let slots = machine.multiprocessors * kernel.facts().residents;
-    let rows = planes_per_block((columns as u64, out.height), mask[1], slots as u64);
-    let bands = out.height.div_ceil(rows);
-    let params = VolumesParams {
+    let mut pass = pass.clone();
+    if pass.size != [side, side, 1] {
+        // A tap of 0 adds nothing to the sum if what it weighs is finite.
+        if let Some(constant) = pass.constants.iter().find(|constant| !constant.is_finite()) {
+            return Err(variant.refused(format!("the border's constant {constant} and {:?} taps", pass.size)));
+        }
+        let (width, side) = (pass.size[0] as usize, side as usize);
+        let mut taps = vec![0.0; side * side];
+        for (to, of_row) in taps.chunks_mut(side).zip(pass.taps.chunks(width)) {
+            to[..width].copy_from_slice(of_row);
+        }
+        (pass.taps, pass.size) = (taps, [side as u32, side as u32, 1]);
+    }
+    let cast = if src.is_float() || !cuts(problem, variant)? { Cast::default() } else { problem.cast };
+    in_bands(&pass, (kernel, cast, false), (variant, machine))
+}
+
+/// Returns the kernel for a mask over samples of a type, and its side. Smaller masks over integers are filled.
+fn of_side(src: PixelType, (size, channels): ([u32; 3], u32)) -> Option<(u32, Kernel)> {
+    let kernels = match src {
+        PixelType::F64 => [
+            Kernel::volumes_plane_mask_3_f64_f64,
+            Kernel::volumes_plane_mask_5_f64_f64,
+            Kernel::volumes_plane_mask_7_f64_f64,
+        ],
+        PixelType::U8 => {
+            [Kernel::volumes_plane_mask_3_u8_u8, Kernel::volumes_plane_mask_5_u8_u8, Kernel::volumes_plane_mask_7_u8_u8]
+        }
+        PixelType::U16 => [
+            Kernel::volumes_plane_mask_3_u16_u16,
+            Kernel::volumes_plane_mask_5_u16_u16,
+            Kernel::volumes_plane_mask_7_u16_u16,
+        ],
+        PixelType::I16 => [
+            Kernel::volumes_plane_mask_3_i16_i16,
+            Kernel::volumes_plane_mask_5_i16_i16,
+            Kernel::volumes_plane_mask_7_i16_i16,
+        ],
+        _ => return None,
+    };
+    // Of one channel not if most taps would be 0: other kernels are faster.
+    let pays = |side: u32| channels > 1 || side * side <= 3 * size[0] * size[1];
+    let fills = |side| !src.is_float() && size[0].max(size[1]) <= side && pays(side);
+    let takes = |side| size == [side, side, 1] || (size[2] == 1 && fills(side));
+    VOLUMES_PLANE_SIDES.into_iter().zip(kernels).find(|&(side, _)| takes(side))
+}
+
+fn refused(size: [u32; 3], variant: &Variant) -> Error {
+    variant.refused(format!("a mask of {size:?} taps"))
+}
+
+/// Returns the pass of a filter over an image of f64.
+fn of_image(shape: Shape, window: Window, border: Border, (size, taps): ([u32; 3], Vec<f64>)) -> Result<Pass> {
+    let (mode, constant) = border.mode_of(PixelType::F64);
+    Ok(Pass {
+        axis: None,
+        input: plane(shape)?,
+        out: plane(window.out)?,
+        origin: [window.origin_x, window.origin_y, 0],
+        size,
+        taps,
+        modes: [mode; 3],
         constants: [constant; 3],
         divisor: 1.0,
-        sides: [shape.width, shape.height, 1],
-        row_stride: shape.row_samples() as u32,
-        out: [out.width, out.height, 1],
+    })
+}
+
+/// Plans the launch of a kernel that goes down the rows of each plane.
+fn in_bands(
+    pass: &Pass,
+    (kernel, cast, clamp): (Kernel, Cast, bool),
+    (variant, machine): (&Variant, &Machine),
+) -> Result<Steps> {
+    let (input, out, mask) = (pass.input, pass.out, pass.size);
+    let (channels, most) = (input.channels, input.width.max(out.width) as u64 * input.channels as u64);
+    if (mask[0] - 1) * channels > VOLUMES_PLANE_HALO || 2 * pass.taps.len() > FEWEST_TAPS {
+        return Err(variant.refused(format!("{} x {} taps over {channels} channels", mask[0], mask[1])));
+    }
+    if most >= MOST_COLUMNS {
+        return Err(variant.refused(format!("rows of {most} samples")));
+    }
+    let columns = (out.width * channels).div_ceil(VOLUMES_PLANE_COLUMNS);
+    let slots = machine.multiprocessors * kernel.facts().residents;
+    let rows = planes_per_block((columns as u64 * out.depth as u64, out.height), mask[1], slots as u64);
+    let bands = out.height.div_ceil(rows);
+    let params = VolumesParams {
+        constants: pass.constants,
+        divisor: 1.0,
+        sides: input.sides(),
+        row_stride: input.width * channels,
+        out: out.sides(),
         channels,
         mask,
         rows_of_blocks: bands,
-        origin: [window.origin_x, window.origin_y, 0],
-        borders: [mode as u32; 3],
-        cast: Cast::default().code(),
-        clamp,
+        origin: pass.origin,
+        borders: pass.modes.map(|mode| mode as u32),
+        cast: cast.code(),
+        clamp: clamp as u32,
     };
-    let buffers = vec![buffer(Role::Input, shape.samples()), buffer(Role::Output, out.samples())];
+    let buffer = |role, elems| Buffer { role, element: kernel.facts().src, elems };
+    let buffers = vec![buffer(Role::Input, input.samples()), buffer(Role::Output, out.samples())];
     let launch = Launch {
         kernel,
-        blocks: [columns, bands],
+        blocks: [columns, bands * out.depth],
         shared_bytes: kernel.facts().shared.bytes(0, 0),
         reserved_bytes: 0,
         src: 0,
         dst: 1,
         params: Params::VolumesParams(params),
-        taps: taps.into_iter().flat_map(halves).collect::<Vec<_>>().into(),
+        taps: pass.taps.iter().copied().flat_map(halves).collect::<Vec<_>>().into(),
     };
     Ok((buffers, vec![launch]))
 }
@@ -213,6 +278,25 @@ pub(crate) const VARIANTS: &[Variant] = &[
                 vec![limit(mask(1, 3), mask(1, 4)), limit(mask(3, 5), mask(3, 6)), limit(mask(4, 7), mask(4, 9))]
             })
             .unswept()
+    },
+    Variant {
+        rank: 11,
+        kernels: "volumes-plane-mask",
+        ..Variant::new(
+            "volumes-stack-mask",
+            Family::Volumes,
+            "u8, u16, i16: masks of one plane up to 7x7, gray ones that fill a third of 3x3, 5x5 or 7x7; f64: of these sides",
+            &For(stack),
+        )
+        .examples(|| {
+            vec![
+                limit(cube(PixelType::U8, [7, 3, 1]), cube(PixelType::U8, [7, 2, 1])),
+                limit(cube(PixelType::U16, [3, 5, 1]), cube(PixelType::U16, [3, 3, 2])),
+                limit(cube(PixelType::I16, [1, 3, 1]), cube(PixelType::I32, [3, 3, 1])),
+                limit(cube(PixelType::F64, [5, 5, 1]), cube(PixelType::F64, [5, 4, 1])),
+            ]
+        })
+        .unswept()
     },
     Variant {
         rank: 110,
