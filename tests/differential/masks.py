@@ -79,8 +79,9 @@ def masked(rng):
         reference, magnitude = slide(outside.seen(image, size, over), turned)
         bound = (mask.size + 3) * EPS * magnitude
         if options.get("method") == "fft":
-            # The norm of a tile of 128x128 samples is at most 128 times the largest of them.
-            largest = max(abs(outside.seen(image, size, over)).max(), abs(value))
+            # The norm of a tile of 128x128 samples is at most 128 times the largest of them. Tiles are those of the whole
+            # image, so that of a region's has samples that no window of the region sees.
+            largest = max(abs(image.astype(np.float64)).max(), abs(value))
             bound = np.full_like(magnitude, 124 * EPS * 128 * largest * abs(mask).sum())
         # Sums that are exact in f64 have to be rounded right even at ties.
         exact = dyadic and dtype != "f32" and value == int(value)

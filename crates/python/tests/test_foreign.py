@@ -227,6 +227,21 @@ def test_second_differences_along_any_axes():
         np.testing.assert_array_equal(found.host, own.laplace(image, axes=axes))
 
 
+@pytest.mark.parametrize("dtype", "u1 i1 u2 i2 u4 i4 i8 f4 f8".split())
+@pytest.mark.parametrize("shape", [(9, 14), (5, 6, 7), (9, 14, 3)])
+def test_a_laplacian_is_scipys_with_an_output_and_without(dtype, shape):
+    image = np.random.default_rng(8).integers(0, 100, shape).astype(dtype)
+    for mode, cval in (("reflect", 0), ("wrap", 0), ("constant", 7), ("constant", 2.5)):
+        for wanted in (None, dtype, "i2", "f8"):
+            expected = scipy.ndimage.laplace(image, output=wanted, mode=mode, cval=cval)
+            found = own.laplace(ndarray(image), output=wanted, mode=mode, cval=cval)
+            np.testing.assert_allclose(found.host, expected, rtol=1e-6, err_msg=f"{wanted} {mode} {cval}")
+            assert found.dtype == expected.dtype
+            room = ndarray(np.zeros(shape, expected.dtype))
+            assert own.laplace(ndarray(image), output=room, mode=mode, cval=cval) is room
+            np.testing.assert_array_equal(room.host, found.host)
+
+
 def test_axes_of_one_sample_are_left_out_alike():
     image, weights = np.random.default_rng(8).random((4, 5, 1, 3)).astype("f4"), np.arange(18.0).reshape(3, 2, 1, 3) / 7
     np.testing.assert_array_equal(own.convolve(ndarray(image), weights).host, own.convolve(image, weights))

@@ -73,6 +73,14 @@ def dtype_of(dtype):
     return found
 
 
+def keeps_type(output, array):
+    """Returns whether a filter's result, in ``output`` or of that type, has the array's type."""
+    if output is None:
+        return True
+    dtype = as_array(output).dtype if hasattr(output, "shape") else dtype_of(output)
+    return dtype == array.dtype
+
+
 class Foreign:
     """An array of another library: the attributes that it shares with NumPy's arrays, and its filters."""
 

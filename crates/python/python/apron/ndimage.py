@@ -21,7 +21,7 @@ import numpy as np
 
 from ._arguments import axes_of, axis_of, by_axis, check_mode, doubles, for_each, groups, output_of, stored
 from ._filters import Plan, along, bell, check_origin, complex_parts, cross, dense, mean_pass, planned
-from ._foreign import Foreign, as_array, on_host
+from ._foreign import Foreign, as_array, keeps_type, on_host
 from ._histograms import labelled_histogram as histogram
 
 __all__ = [
@@ -422,9 +422,11 @@ def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
     among = axes_of(axes, array.ndim)
     sides = [3 if axis in among else 1 for axis in range(min(among, default=0), array.ndim)]
     is_one_mask = 1 < len(among) <= 3 and groups(sides) <= 3
-    if isinstance(mode, str) and is_one_mask and array.dtype.kind == "f" and output is None:
-        # One mask: floats need not be stored between the axes.
-        return correlate(array, cross(len(among)), None, mode, cval, axes=among)
+    # One mask: floats need not be stored between the axes, and whole sums that wrap may be taken in any order.
+    is_whole = isinstance(array, Foreign) and array.dtype.kind in "iu" and array.dtype.itemsize <= 4
+    is_whole = is_whole and np.ndim(cval) == 0 and abs(cval) < 2**31 and cval == int(cval)
+    if isinstance(mode, str) and is_one_mask and (array.dtype.kind == "f" or is_whole) and keeps_type(output, array):
+        return correlate(array, cross(len(among)), output, mode, cval, axes=among)
 
     def second(input, axis, output, mode, cval):
         return correlate1d(input, [1, -2, 1], axis, output, mode, cval)
