@@ -248,14 +248,7 @@ fn along(
         // Whole sums are the same in any order of the axes.
         passes.sort_by_key(|pass| pass.axis);
     }
-    let is_one = are_one_sum(types, on_gpu, shape.len(), &passes);
-    if let Some(at) = on_gpu.then(|| across_channels(shape, &passes, is_one && dst != PixelType::F16)).flatten() {
-        // Few samples behind the other axes are their channels; then along them.
-        let across = passes.remove(at);
-        let before = along(device, input, shape, dst, passes, None)?;
-        return one(device, Input::Device(before), shape, dst, across, room);
-    }
-    if is_one {
+    if are_one_sum(types, on_gpu, shape.len(), &passes) {
         return at_once(device, input, pixels(shape, &passes), dst, passes, room);
     }
     if let Some((lengths, channels)) = stored_volume(types, shape, &passes) {
@@ -304,15 +297,6 @@ fn stored_volume<'a>(
     let (lengths, channels) = pixels(shape, passes);
     let are = is_ordered && in_doubles && by_taps && [0, passes.len()].contains(&means) && lengths.len() <= 3;
     are.then_some((lengths, channels))
-}
-
-/// Returns the only pass along a short last axis, if others come before it, or the order is free.
-fn across_channels(shape: &[u32], passes: &[Pass], is_free: bool) -> Option<usize> {
-    let last = shape.len() - 1;
-    let mut across = passes.iter().enumerate().filter(|(_, pass)| pass.axis == last);
-    let (at, _) = across.next()?;
-    let is_alone = across.next().is_none() && passes.len() > 1;
-    (is_alone && last > 0 && shape[last] <= MAX_CHANNELS && (is_free || at + 1 == passes.len())).then_some(at)
 }
 
 /// Returns the lengths of the axes of pixels, and their channels: what lies behind the axes of the passes, such as colours, if
@@ -389,10 +373,7 @@ fn at_once(
     };
     let gives_words = || divisor == 1.0 && Formula::Separable(x.clone(), y.clone()).gives_words(in_plane);
     let is_planar = is_planar(input.pixel(), dst) || (may_be_word(input.pixel(), dst) && gives_words());
-    // The tiles of kernels of images are wide.
-    let is_narrow =
-        in_memory && input.pixel() != PixelType::F64 && sides[0] <= NARROW && sides[1] >= MANY_ROWS && channels == 1;
-    if sides[2] == 1 && is_flat && is_planar && by_images && !is_narrow && (mean || divisor == 1.0) {
+    if sides[2] == 1 && is_flat && is_planar && by_images && (mean || divisor == 1.0) {
         let [x, y, _] = taps;
         let shape = Shape::new(sides[0], sides[1], channels)?;
         // Taps along one axis are a mask of one row or one column, whose kernels on a GPU make one pass over the channels.
@@ -457,10 +438,6 @@ impl AlongAxes {
 pub(crate) fn cast<F: Named>(built: FilterBuilder<'_, F>) -> FilterBuilder<'_, F> {
     built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap)
 }
-
-/// Images up to so wide, with as many rows at least, are filtered as volumes on a GPU.
-const NARROW: u32 = 8;
-const MANY_ROWS: u32 = 1024;
 
 /// Most interleaved channels of images and volumes.
 pub(crate) const MAX_CHANNELS: u32 = 4;

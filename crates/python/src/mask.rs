@@ -78,14 +78,16 @@ impl Window {
                 _ => axes.push((length, taps, anchor)),
             }
         }
-        if axes.len() > 3 {
-            let wide = axes.len();
-            return Err(PyValueError::new_err(format!("apron: number of axes is {wide}, but must be up to 3")));
-        }
         let mut channels = 1;
         if let [(length @ 2..=MAX_CHANNELS, 1, _), _, ..] = axes[..] {
             channels = length;
             axes.remove(0);
+        }
+        if axes.len() > 3 {
+            let wide = axes.len();
+            return Err(PyValueError::new_err(format!(
+                "apron: number of axes is {wide}, but must be up to 3, and up to {MAX_CHANNELS} channels"
+            )));
         }
         axes.resize(3, (1, 1, 0));
         let of = |axis: usize| axes[axis];
