@@ -72,6 +72,8 @@ def by_axis(value, axes, ndim, other):
 
     A sequence is in the order of ``axes``, but in that of the array if they are all of its axes, as in SciPy.
     """
+    if len(axes) == ndim and isinstance(value, (int, float)):
+        return [value] * ndim
     values = [other] * ndim
     for axis, one in zip(axes if len(axes) < ndim else range(ndim), for_each(value, len(axes))):
         values[axis] = one

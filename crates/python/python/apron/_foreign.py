@@ -158,6 +158,8 @@ class _OnGpu(Foreign):
 
     def parts(self, leading):
         """Returns the parts of the array along its leading axes, one after the other."""
+        if leading == 0:
+            return [self.given()]
         size = math.prod(self.shape[leading:]) * self.dtype.itemsize
         count = math.prod(self.shape[:leading])
         return [(self.address + part * size, self.shape[leading:], self.dtype, self.stream) for part in range(count)]
@@ -176,12 +178,14 @@ class _OnGpu(Foreign):
         return self.filtered(output, run)
 
     def dense(self, output, weights, origins, mode, cval):
-        wide = [taps for taps in weights.shape if taps > 1]
-        if len(wide) > 3:
-            raise ValueError(f"apron: the mask has taps along {len(wide)} axes, but must have them along up to 3 on a GPU")
+        leading = 0
+        if weights.ndim > 3:
+            wide = [axis for axis, side in enumerate(weights.shape) if side > 1]
+            if len(wide) > 3:
+                raise ValueError(f"apron: the mask has taps along {len(wide)} axes, but must have them along up to 3 on a GPU")
+            # The axes before the first one with several taps count volumes.
+            leading = wide[0] if wide and groups(weights.shape) > 3 else 0
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
-        # Arrays of more than three axes: the axes before the first one with several taps count volumes.
-        leading = next((axis for axis, side in enumerate(weights.shape) if side > 1), 0) if groups(weights.shape) > 3 else 0
         given = (taps, weights.shape[leading:], origins[leading:], mode, float(cval))
 
         def run(room):
