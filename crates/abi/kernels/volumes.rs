@@ -45,7 +45,7 @@ fn rows() -> Vec<Row> {
         let row = kernel(method, taps.to_string(), [src, src], body, "VolumesParams").taps("FewestParameter");
         let row = row
             .block("[VOLUMES_PLANE_COLUMNS, 1]")
-            .shared("SharedMemory::Bytes(volumes_plane_bytes())", if dense { 3 } else { 1 });
+            .shared("SharedMemory::Bytes(volumes_plane_bytes())", if dense && src == "f64" { 3 } else { 1 });
         row.residents(if dense && taps == 7 { 2 } else { 3 })
     };
     let stored = ["u8", "u16", "i16", "f64"].map(|src| {
