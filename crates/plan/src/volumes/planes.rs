@@ -285,7 +285,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "volumes-stack-mask",
             Family::Volumes,
-            "u8, u16, i16: masks of one plane up to 7x7, gray ones that fill a third of 3x3, 5x5 or 7x7; f64: of these sides",
+            "u8, u16, i16: masks of one plane up to 7x7 (gray: that fill a third of it); f64: 3x3, 5x5, 7x7",
             &For(stack),
         )
         .examples(|| {
