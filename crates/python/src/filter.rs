@@ -363,8 +363,8 @@ fn at_once(
     let [x, y, _] = &taps;
     // Filters of volumes have no pass along axes without taps; means of f64 over many samples are running sums. Kernels
     // of images of f64 take both axes in one launch.
-    let in_memory = matches!(input, Input::Device(_));
-    let in_one_launch = in_memory && x.len() > 1 && y.len() > 1;
+    let on_gpu = matches!(input, Input::Device(_));
+    let in_one_launch = on_gpu && x.len() > 1 && y.len() > 1;
     let by_images = input.pixel() != PixelType::F64 || (mean && window > LONG_MEAN) || in_one_launch;
     let in_plane = match (x.len(), y.len()) {
         (_, 1) => borders[0].into(),
@@ -379,7 +379,7 @@ fn at_once(
         // Taps along one axis are a mask of one row or one column, whose kernels on a GPU make one pass over the channels.
         let is_alone = |taps: &Taps, other: &Taps| taps.len() > 1 && other.taps_f64() == [1.0];
         let is_line =
-            channels > 1 && in_memory && input.pixel() != PixelType::F64 && (is_alone(&x, &y) || is_alone(&y, &x));
+            channels > 1 && on_gpu && input.pixel() != PixelType::F64 && (is_alone(&x, &y) || is_alone(&y, &x));
         return input.into_image(shape, |source| {
             if mean && divisor != 1.0 {
                 let anchor = (x.anchor(), y.anchor());

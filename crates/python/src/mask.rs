@@ -52,7 +52,7 @@ pub(crate) fn correlate<'py>(
 /// An array of up to three axes, and a mask over it; along x, y and z.
 struct Window {
     lengths: [u32; 3],
-    /// Interleaved channels: the length of the last axis, if the mask has one tap along it and it is short.
+    /// Interleaved channels.
     channels: u32,
     taps: [u32; 3],
     anchor: [u32; 3],
@@ -78,6 +78,7 @@ impl Window {
                 _ => axes.push((length, taps, anchor)),
             }
         }
+        // What lies behind the mask's axes, such as colours, are the channels of a pixel, if those are few.
         let mut channels = 1;
         if let [(length @ 2..=MAX_CHANNELS, 1, _), _, ..] = axes[..] {
             channels = length;

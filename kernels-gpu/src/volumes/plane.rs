@@ -38,15 +38,15 @@ const AHEAD: u32 = VOLUMES_PLANE_STAGES - 1;
 const OUTSIDE: u32 = u32::MAX;
 /// A thread's integers of a step.
 #[derive(Clone, Copy)]
-struct Held {
+struct Waiting {
     /// The bits of two samples per row, 16 each.
     bits: [u32; ROWS],
     /// A bit per sample that is a constant of the border, which is in the stage already.
     written: u32,
 }
 
-impl Held {
-    const NONE: Held = Held { bits: [0; ROWS], written: 0 };
+impl Waiting {
+    const NONE: Waiting = Waiting { bits: [0; ROWS], written: 0 };
 }
 
 /// A block's band.
@@ -64,12 +64,12 @@ struct Band<'p, D, X> {
 }
 
 impl<D: Device, X: Marched<Sum = f64>> Band<'_, D, X> {
-    /// Starts copying the rows of a step into a stage; integers go to `held`, from which [`put`](Band::put) stores them.
+    /// Starts copying the rows of a step into a stage; integers go to `waiting`, from which [`put`](Band::put) stores them.
     ///
     /// # Safety
     /// The launch contract holds, and no thread reads the stage before the barrier after the wait for it.
     #[inline(always)]
-    unsafe fn start(&self, step: u32, held: &mut Held) {
+    unsafe fn start(&self, step: u32, waiting: &mut Waiting) {
         let (d, p, thread) = (self.d, self.p, self.d.thread_x());
         let border = BorderMode::from_u32(p.borders[1]);
         for r in 0..ROWS as u32 {
@@ -82,7 +82,7 @@ impl<D: Device, X: Marched<Sum = f64>> Band<'_, D, X> {
                 if column < COLUMNS + (p.mask[0] - 1) * p.channels {
                     let place = Self::stage(step) + r * PITCH + column;
                     let mut constant = |constant| {
-                        held.written |= 1 << (2 * r + k);
+                        waiting.written |= 1 << (2 * r + k);
                         // SAFETY: one thread writes each place of the stage.
                         unsafe { d.shared_store(tile(), place, constant) };
                     };
@@ -95,7 +95,7 @@ impl<D: Device, X: Marched<Sum = f64>> Band<'_, D, X> {
                         },
                         // SAFETY: as above.
                         (Some(start), x) => unsafe {
-                            held.bits[r as usize] |= d.load_bits(self.src, start + x as u64) << (16 * k);
+                            waiting.bits[r as usize] |= d.load_bits(self.src, start + x as u64) << (16 * k);
                         },
                     }
                 }
@@ -108,14 +108,14 @@ impl<D: Device, X: Marched<Sum = f64>> Band<'_, D, X> {
     /// # Safety
     /// As [`start`](Band::start), for the same step.
     #[inline(always)]
-    unsafe fn put(&self, step: u32, held: &Held) {
+    unsafe fn put(&self, step: u32, waiting: &Waiting) {
         let (d, p, thread) = (self.d, self.p, self.d.thread_x());
         for r in 0..ROWS as u32 {
             for k in 0..2 {
                 let column = thread + k * COLUMNS;
-                let is_held = !X::AS_IT_IS && held.written >> (2 * r + k) & 1 == 0;
-                if is_held && column < COLUMNS + (p.mask[0] - 1) * p.channels {
-                    let number = X::number(X::of_bits(held.bits[r as usize] >> (16 * k) & 0xffff));
+                let waits = !X::AS_IT_IS && waiting.written >> (2 * r + k) & 1 == 0;
+                if waits && column < COLUMNS + (p.mask[0] - 1) * p.channels {
+                    let number = X::number(X::of_bits(waiting.bits[r as usize] >> (16 * k) & 0xffff));
                     // SAFETY: one thread writes each place of the stage.
                     unsafe { d.shared_store(tile(), Self::stage(step) + r * PITCH + column, number) };
                 }
@@ -254,9 +254,9 @@ impl<X: Marched<Sum = f64> + Pixel, const TAPS: usize, const DENSE: bool> Body f
             unsafe {
                 d.wait_copies::<{ AHEAD - 1 }>();
                 d.barrier();
-                let mut held = Held::NONE;
+                let mut waiting = Waiting::NONE;
                 if k < steps {
-                    band.start(k, &mut held);
+                    band.start(k, &mut waiting);
                 }
                 // One group of copies per step, even if it is empty, so that the waits count the same groups.
                 d.end_copies();
@@ -264,7 +264,7 @@ impl<X: Marched<Sum = f64> + Pixel, const TAPS: usize, const DENSE: bool> Body f
                     Self::step(&band, k - AHEAD, &mut ring, store);
                 }
                 if k < steps {
-                    band.put(k, &held);
+                    band.put(k, &waiting);
                 }
             }
         }

@@ -215,9 +215,6 @@ fn marching(
 ) -> Result<Steps> {
     let (input, types) = (problem.volume()?, (problem.src, problem.dst));
     let cuts = !problem.dst.is_float() && cuts(problem, variant)?;
-    if cuts && variant.name != CUBE {
-        return Err(variant.refused(format!("sums that are cast by {:?}", problem.cast)));
-    }
     let element = kernel.facts().src;
     let sum = if types == (PixelType::F32, PixelType::F32) { ElementType::F32 } else { ElementType::F64 };
     if types.0 != types.1 || element != types.0.element() || input.channels != 1 {
@@ -290,7 +287,7 @@ fn cuts(problem: &VolumeFilter, variant: &Variant) -> Result<bool> {
         return Ok(false);
     }
     let (cast, VolumeWeights::Dense(mask)) = (problem.cast, &problem.weights) else {
-        return Err(variant.refused("taps along axes and a cast".into()));
+        return Err(variant.refused(format!("taps along axes, with sums that are cast by {:?}", problem.cast)));
     };
     let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1.abs());
     let (low, high) = problem.src.limits().unwrap_or_default();

@@ -118,12 +118,11 @@ fn stack(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
         if let Some(constant) = pass.constants.iter().find(|constant| !constant.is_finite()) {
             return Err(variant.refused(format!("the border's constant {constant} and {:?} taps", pass.size)));
         }
-        let (width, side) = (pass.size[0] as usize, side as usize);
-        let mut taps = vec![0.0; side * side];
-        for (to, of_row) in taps.chunks_mut(side).zip(pass.taps.chunks(width)) {
-            to[..width].copy_from_slice(of_row);
+        let mut taps = vec![0.0; (side * side) as usize];
+        for (to, of_row) in taps.chunks_mut(side as usize).zip(pass.taps.chunks(pass.size[0] as usize)) {
+            to[..of_row.len()].copy_from_slice(of_row);
         }
-        (pass.taps, pass.size) = (taps, [side as u32, side as u32, 1]);
+        (pass.taps, pass.size) = (taps, [side, side, 1]);
     }
     let cast = if src.is_float() || !cuts(problem, variant)? { Cast::default() } else { problem.cast };
     in_bands(&pass, (kernel, cast, false), (variant, machine))
