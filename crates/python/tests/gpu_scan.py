@@ -101,9 +101,9 @@ def differing(cases):
         ndim, mode = len(shape), str(RANDOM.choice(["reflect", "mirror", "nearest", "wrap", "constant"]))
         axis, around = int(RANDOM.integers(0, ndim)), {"mode": mode, "cval": float(RANDOM.integers(0, 5))}
         sides = [int(side) for side in RANDOM.integers(1, 5, ndim)]
-        # Masks have taps along three axes at most.
+        # On a GPU the axes between the first and the last one with several taps are three at most, and one behind them.
         if ndim == 4:
-            sides[int(RANDOM.integers(0, 3))] = sides[3] = 1
+            sides[0] = sides[3] = 1
         taps = RANDOM.random(sides) - 0.3
         calls = {
             "sobel": lambda x: own.sobel(x, axis, **around),
